@@ -1,0 +1,1 @@
+//! Text to terms: the versioned analyser shared by index and query.

@@ -1,0 +1,1 @@
+//! Token estimates and packing of whole records into a token budget.

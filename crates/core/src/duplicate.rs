@@ -1,0 +1,1 @@
+//! Near-duplicate and contradiction signals between texts.

@@ -1,0 +1,1 @@
+//! Markdown by heading, on byte spans.

@@ -1,0 +1,1 @@
+//! Scoring: BM25, fusion, structure, floor, collapse.

@@ -1,0 +1,1 @@
+//! The advisory router: where an item would belong.

@@ -1,0 +1,1 @@
+//! Signatures by the secret a human holds.

@@ -1,0 +1,1 @@
+//! Dot products over int8 vectors.
