@@ -8,6 +8,7 @@
 
 pub mod analysis;
 pub mod budget;
+pub mod cancel;
 pub mod chain;
 pub mod duplicate;
 pub mod error;
