@@ -1,1 +1,4 @@
 //! Signatures by the secret a human holds.
+
+/// A human's signing key.
+pub struct SecretKey;

@@ -1,1 +1,3 @@
-//! placeholder
+//! Strata's persistence, synchronous on every database.
+
+pub mod error;
