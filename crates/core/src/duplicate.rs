@@ -7,6 +7,7 @@
 //! The judgement rests on wording. A paraphrase in other words ("vegetarian" for "does not eat meat")
 //! is `Different` here: texts are never taken as one on less than their words.
 
+mod exchange;
 mod polarity;
 mod reading;
 mod sample;
@@ -18,7 +19,7 @@ use std::collections::HashMap;
 use unicode_normalization::UnicodeNormalization;
 
 use polarity::Polar;
-use reading::{Reading, Role, Token};
+use reading::{Reading, Role, Token, Unit};
 use sample::WHOLE_BYTES;
 use values::Value;
 
@@ -29,7 +30,7 @@ pub enum Verdict {
     Same,
     /// Nearly the same words, and no value, name or polarity differs.
     NearDuplicate,
-    /// The same statement about another value: a number, version, host, date, name, ...
+    /// The same statement about another value: a number, version, host, date, name or other word.
     ChangedValue,
     /// The same statement with the opposite meaning.
     Opposed,
@@ -62,6 +63,8 @@ pub enum DifferenceKind {
     Percent,
     /// A name, exchanged for another.
     Name,
+    /// Another word or phrase in the same place.
+    Word,
     /// A negation that only one of the two has.
     Negation,
     /// A word that stands against its antonym.
@@ -96,9 +99,9 @@ pub struct Comparison {
 
 /// From this frame similarity on, a changed value or polarity is about the same statement.
 /// Calibrated on testdata/duplicate.
-const SAME_STATEMENT: f64 = 0.52;
+const SAME_STATEMENT: f64 = 0.5;
 /// From this similarity on, texts without any telling difference are near-duplicates.
-const NEAR: f64 = 0.58;
+const NEAR: f64 = 0.52;
 
 /// The form under which two texts are the same content: NFC, `\n` line ends, no space at the end of
 /// lines or of the text.
@@ -113,8 +116,8 @@ pub fn identity(text: &str) -> String {
 
 /// Lookup keys: texts that share one are worth a [`compare`]. At most 16; none for a text without words.
 ///
-/// Eight bands of four MinHash rows over words and word pairs find an overlap of .8 with
-/// probability .985; another eight over the frame (values, negations and antonyms blanked) find the
+/// Eight bands of three MinHash rows over words and word pairs find an overlap of .8 with
+/// probability .997; another eight over the frame (values, negations and antonyms blanked) find the
 /// same statement about another value or with the opposite meaning, however short it is. A text that
 /// shares several keys is the likelier duplicate: rank candidates by the number of shared keys, and
 /// bound how many are compared. Of texts over 64 KiB a content-defined sample of lines and
@@ -194,14 +197,18 @@ struct Findings {
     polarity: Vec<Difference>,
     /// An odd number of negations and antonyms turns the meaning; an even one turns it back.
     flips: usize,
+    /// Shared wording around a single small exchange.
+    around_exchange: f64,
 }
 
 impl Findings {
     fn of(a: &Reading, b: &Reading) -> Self {
         let mut values = value_differences(&a.values, &b.values);
         let (left, right) = (leftover(a, b), leftover(b, a));
-        values.extend(name_differences(&left, &right));
         let (mut polarity, mut flips) = polar_differences(&left, &right);
+        let alignment = exchange::align(&a.units, &b.units);
+        let plain = |(a, b): &&(Vec<&Unit>, Vec<&Unit>)| !is_prefixed(a, b);
+        values.extend(alignment.exchanges.iter().filter(plain).map(exchange_difference));
         if a.frame().map(|t| &t.text).eq(b.frame().map(|t| &t.text)) {
             if values.is_empty() && order_differs(&value_sequence(a), &value_sequence(b)) {
                 values.push(order_difference(&value_sequence(a), &value_sequence(b)));
@@ -211,14 +218,17 @@ impl Findings {
                 flips += 1;
             }
         }
-        Self { values, polarity, flips }
+        Self { values, polarity, flips, around_exchange: alignment.around_one_exchange() }
     }
 
     fn verdict(&self, similarity: f64, frame: f64) -> Verdict {
         let opposed = self.flips % 2 == 1;
-        if frame >= SAME_STATEMENT && !self.values.is_empty() {
+        // Another word and another polarity at once make another statement.
+        let around = if self.flips == 0 { self.around_exchange } else { 0.0 };
+        let same_statement = frame.max(around) >= SAME_STATEMENT || similarity >= NEAR;
+        if same_statement && !self.values.is_empty() {
             Verdict::ChangedValue
-        } else if frame >= SAME_STATEMENT && opposed {
+        } else if same_statement && opposed {
             Verdict::Opposed
         } else if self.values.is_empty() && !opposed && similarity >= NEAR {
             Verdict::NearDuplicate
@@ -268,17 +278,21 @@ fn leftover<'a>(a: &'a Reading, b: &Reading) -> Vec<&'a Token> {
     a.tokens.iter().filter(spare).collect()
 }
 
-/// Names exchanged for others. A name that only one text has is an addition, not an exchange.
-fn name_differences(left: &[&Token], right: &[&Token]) -> Option<Difference> {
-    let names = |tokens: &[&Token]| -> Vec<String> {
-        tokens.iter().filter(|t| t.role == Role::Name).map(|t| t.surface.clone()).collect()
+fn exchange_difference((a, b): &(Vec<&Unit>, Vec<&Unit>)) -> Difference {
+    let shown = |units: &[&Unit]| {
+        let east_asian = units.iter().all(|unit| !unit.text.is_ascii() && unit.text.chars().count() == 1);
+        let words: Vec<&str> = units.iter().map(|unit| unit.shown.as_str()).collect();
+        Some(words.join(if east_asian { "" } else { " " }))
     };
-    let (a, b) = (names(left), names(right));
-    (!a.is_empty() && !b.is_empty()).then(|| Difference {
-        kind: DifferenceKind::Name,
-        a: Some(a.join(" ")),
-        b: Some(b.join(" ")),
-    })
+    let name = a.iter().any(|unit| unit.name) && b.iter().any(|unit| unit.name);
+    let kind = if name { DifferenceKind::Name } else { DifferenceKind::Word };
+    Difference { kind, a: shown(a), b: shown(b) }
+}
+
+/// `stable` against `unstable` is a matter of polarity, not of another word.
+fn is_prefixed(a: &[&Unit], b: &[&Unit]) -> bool {
+    let ([a], [b]) = (a, b) else { return false };
+    polarity::negates_by_prefix(&a.shown, &b.shown) || polarity::negates_by_prefix(&b.shown, &a.shown)
 }
 
 /// Negations that only one side has, and antonyms across: what differs, and how often it turns the meaning.

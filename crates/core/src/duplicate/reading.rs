@@ -7,6 +7,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::{
     polarity::{self, Piece, Polar},
+    shingle,
     values::{Value, values},
 };
 
@@ -35,9 +36,25 @@ pub(super) struct Token {
     pub(super) weight: f64,
 }
 
+/// One unit of alignment: a word, or one Chinese, Japanese or Korean character.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Unit {
+    /// Normalised and stemmed.
+    pub(super) text: String,
+    /// Normalised, not stemmed.
+    pub(super) shown: String,
+    pub(super) hash: u64,
+    pub(super) weight: f64,
+    /// Carries grammar only.
+    pub(super) function: bool,
+    pub(super) name: bool,
+}
+
 /// A text, read.
 #[derive(Debug, Default)]
 pub(super) struct Reading {
+    /// The frame, for alignment.
+    pub(super) units: Vec<Unit>,
     pub(super) tokens: Vec<Token>,
     pub(super) values: Vec<Value>,
 }
@@ -51,12 +68,19 @@ impl Reading {
 
 /// Words that carry grammar more than content.
 const FUNCTION_WORDS: &str = " a an the is are was were be been being am i we you they he she it its our your their my \
-    to of in on at by for from as and or but that this these those there do does did has have had will would can \
+    to of in on at by for from as and or but which who every each all any both some get gets got \
+    make makes first instead currently only even still already that this these those there do does did has have had will would can \
     could should may might please just also so then now very with into than if ";
 
 const FUNCTION_WEIGHT: f64 = 0.3;
 /// Pairs of hiragana are mostly inflection.
 const HIRAGANA_WEIGHT: f64 = 0.4;
+
+/// Two characters weigh about as much as a word.
+const CHARACTER_WEIGHT: f64 = 0.5;
+/// Characters that carry grammar; hiragana do as well.
+const FUNCTION_CHARACTERS: &str = "的了是在和与及以里中为而并且则都也就将把被给其个时于还又只会要已经先请\
+    은는이가을를에의도로고며면서와과다요니까지";
 
 static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::English));
 
@@ -64,7 +88,7 @@ static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::
 pub(super) fn read(text: &str) -> Reading {
     let text: String = text.nfkc().map(|c| if c == '’' { '\'' } else { c }).collect();
     let found = values(&text);
-    let mut reader = Reader { text: &text, tokens: Vec::new() };
+    let mut reader = Reader { text: &text, tokens: Vec::new(), units: Vec::new() };
     let mut from = 0;
     for (number, value) in found.iter().enumerate() {
         reader.words(from..value.span.start);
@@ -73,12 +97,13 @@ pub(super) fn read(text: &str) -> Reading {
         from = value.span.end;
     }
     reader.words(from..text.len());
-    Reading { tokens: reader.tokens, values: found }
+    Reading { units: reader.units, tokens: reader.tokens, values: found }
 }
 
 struct Reader<'a> {
     text: &'a str,
     tokens: Vec<Token>,
+    units: Vec<Unit>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -86,6 +111,7 @@ enum Class {
     EastAsian,
     Word,
     Question,
+    Symbol,
     Other,
 }
 
@@ -101,8 +127,17 @@ impl Reader<'_> {
                     let next = runs.peek().filter(|(class, _)| *class == Class::Word).map(|(_, run)| *run);
                     self.word(run, next);
                 }
+                Class::Symbol => self.symbols(run),
                 Class::Other => {}
             }
+        }
+    }
+
+    /// Emoji and other signs may be all that differs: passed ✅, passed ❌.
+    fn symbols(&mut self, run: &str) {
+        for c in run.chars() {
+            self.push(c.to_string(), c.to_string(), Role::Word, 1.0);
+            self.unit(c.to_string(), c.to_string(), 1.0, false, false);
         }
     }
 
@@ -117,7 +152,9 @@ impl Reader<'_> {
         let stem = if base.is_ascii() { STEMMER.stem(base).into_owned() } else { base.to_owned() };
         let function = FUNCTION_WORDS.contains(&format!(" {base} "));
         let weight = if function { FUNCTION_WEIGHT } else { 1.0 };
-        let role = if self.is_name(run) && !function { Role::Name } else { Role::Word };
+        let name = self.is_name(run) && !function;
+        let role = if name { Role::Name } else { Role::Word };
+        self.unit(stem.clone(), lower.clone(), weight, function, name);
         self.push(stem, lower, role, weight);
     }
 
@@ -132,19 +169,34 @@ impl Reader<'_> {
 
     fn east_asian(&mut self, run: &str) {
         let mut frame = String::new();
-        for piece in polarity::east_asian(without_ending(run)) {
+        let mut is_polar = false;
+        for piece in polarity::east_asian(run) {
             match piece {
                 Piece::Text(text) => frame.push_str(text),
-                Piece::Polar(word, polar) => self.push(word.into(), word.into(), Role::Polar(polar), 1.0),
+                Piece::Polar(word, polar) => {
+                    is_polar = true;
+                    self.push(word.into(), word.into(), Role::Polar(polar), 1.0);
+                }
             }
         }
+        let frame = without_ending(&frame, is_polar);
         let name = frame.chars().count() >= 3 && frame.chars().all(is_katakana);
         let role = if name { Role::Name } else { Role::Word };
-        for pair in character_pairs(&frame) {
-            let hiragana = pair.chars().all(|c| ('\u{3040}'..='\u{309f}').contains(&c));
+        for pair in character_pairs(frame) {
+            let hiragana = pair.chars().all(is_hiragana);
             let weight = if hiragana { HIRAGANA_WEIGHT } else { 1.0 };
             self.push(pair.clone(), pair, role, weight);
         }
+        for c in frame.chars() {
+            let function = is_hiragana(c) || FUNCTION_CHARACTERS.contains(c);
+            let weight = if function { 0.5 * FUNCTION_WEIGHT } else { CHARACTER_WEIGHT };
+            self.unit(c.to_string(), c.to_string(), weight, function, name);
+        }
+    }
+
+    fn unit(&mut self, text: String, shown: String, weight: f64, function: bool, name: bool) {
+        let hash = shingle::hash(text.as_bytes());
+        self.units.push(Unit { text, shown, hash, weight, function, name });
     }
 
     fn push(&mut self, text: String, surface: String, role: Role, weight: f64) {
@@ -180,10 +232,11 @@ const KOREAN_ENDINGS: [&str; 24] = [
     "요",
 ];
 
-fn without_ending(run: &str) -> &str {
+/// `whole` says whether the ending may be all there is, as after a negation.
+fn without_ending(run: &str, whole: bool) -> &str {
     let hangul = run.chars().all(|c| ('\u{ac00}'..='\u{d7af}').contains(&c));
     let stem = KOREAN_ENDINGS.iter().find_map(|ending| run.strip_suffix(ending)).filter(|_| hangul);
-    stem.filter(|stem| !stem.is_empty()).unwrap_or(run)
+    stem.filter(|stem| whole || !stem.is_empty()).unwrap_or(run)
 }
 
 fn character_pairs(run: &str) -> Vec<String> {
@@ -206,10 +259,16 @@ fn runs(text: &str, span: Range<usize>) -> impl Iterator<Item = (Class, &str)> {
                 || class == Class::Word && matches!(c, '\'' | '_')
         };
         let end = rest.find(|c| !same(c)).unwrap_or(rest.len()).max(first.len_utf8());
-        let (run, after) = rest.split_at(end);
+        let suffix = rest.get(end..).filter(|_| class == Class::Word).map_or(0, sign_of_language);
+        let (run, after) = rest.split_at(end + suffix);
         rest = after;
         Some((class, run.trim_end_matches('\'')))
     })
+}
+
+/// Bytes of the sign that tells C++ and C# from C.
+fn sign_of_language(after: &str) -> usize {
+    if after.starts_with("++") { 2 } else { usize::from(after.starts_with('#')) }
 }
 
 fn class(c: char) -> Class {
@@ -224,8 +283,13 @@ fn class(c: char) -> Class {
         | '\u{f900}'..='\u{faff}'
         | '\u{20000}'..='\u{3ffff}' => Class::EastAsian,
         _ if c.is_alphanumeric() => Class::Word,
+        '\u{2190}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}' => Class::Symbol,
         _ => Class::Other,
     }
+}
+
+fn is_hiragana(c: char) -> bool {
+    ('\u{3040}'..='\u{309f}').contains(&c)
 }
 
 fn is_katakana(c: char) -> bool {

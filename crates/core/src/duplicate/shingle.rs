@@ -7,9 +7,9 @@ use super::reading::{Reading, Token};
 
 /// Bands per signature.
 const BANDS: usize = 8;
-/// Hashes per band: two sets of overlap J share a given band with probability J^4, and at least one
-/// of eight with 1 - (1 - J^4)^8; that is .985 at J = .8.
-const ROWS: usize = 4;
+/// Hashes per band: two sets of overlap J share a given band with probability J^3, and at least one
+/// of eight with 1 - (1 - J^3)^8: .997 at J = .8, .86 at .6, .06 at .2.
+const ROWS: usize = 3;
 /// Most shingles that are hashed; of more, those with the smallest hashes stand for all, which picks
 /// the same ones from similar texts.
 const MAX_SHINGLES: usize = 4096;
@@ -96,8 +96,8 @@ mod tests {
         let at_90 = found(90, 5); // 90 / 100
         let at_20 = found(20, 40); // 20 / 100
         println!("found at J=.8: {at_80:.4}, at .9: {at_90:.4}, at .2: {at_20:.4}");
-        assert!(at_80 >= 0.97, "{at_80}");
+        assert!(at_80 >= 0.985, "{at_80}");
         assert!(at_90 >= 0.99, "{at_90}");
-        assert!(at_20 <= 0.05, "{at_20}");
+        assert!(at_20 <= 0.1, "{at_20}");
     }
 }

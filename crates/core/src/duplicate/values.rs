@@ -202,7 +202,7 @@ const RECOGNISERS: &[(DifferenceKind, &str, Reader)] = &[
         r"[a-z_][a-z0-9]*(?:(?:_|::|->)[a-z0-9_]+)+|--[a-z][a-z0-9-]+|#\d+|{B}[a-z]+(?:-[a-z]+)*-?\d[a-z0-9-]*",
         read_plain,
     ),
-    (DifferenceKind::Number, r"[-+]?\d[\d,]*(?:\.\d+)?(?:\s?{U})?", read_number),
+    (DifferenceKind::Number, r"(?:[<>≤≥]=?\s?)?[-+]?\d[\d,]*(?:\.\d+)?(?:\s?{U})?", read_number),
     (DifferenceKind::Number, r"{B}{N}{B}(?:\s{U})?", read_word_number),
     (
         DifferenceKind::Number,
@@ -281,7 +281,7 @@ fn read_plain(text: &str) -> Option<Vec<String>> {
 
 /// `and/or` is prose; `src/main.rs`, `a/b/c` and `origin/main-2` are paths.
 fn read_relative_path(text: &str) -> Option<Vec<String>> {
-    let is_path = text.matches('/').count() > 1 || text.contains(|c: char| matches!(c, '.' | '_' | '-'));
+    let is_path = text.matches('/').count() > 1 || text.contains(['.', '_', '-']);
     let has_name = text.contains(|c: char| c.is_ascii_alphabetic());
     (is_path && has_name).then(|| vec![text.trim_end_matches('/').to_owned()])
 }
@@ -393,17 +393,22 @@ fn read_percent(text: &str) -> Option<Vec<String>> {
 }
 
 fn read_number(text: &str) -> Option<Vec<String>> {
+    let (bound, text) = match text.chars().next() {
+        Some('<' | '≤') => ("below", text.trim_start_matches(['<', '≤', '=', ' '])),
+        Some('>' | '≥') => ("above", text.trim_start_matches(['>', '≥', '=', ' '])),
+        _ => ("", text),
+    };
     let number = plain_number(text)?;
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '+'));
     let sign = if text.starts_with('-') { "-" } else { "" };
-    Some(vec![format!("{sign}{number}"), unit(rest.trim())])
+    Some(vec![format!("{sign}{number}"), unit(rest.trim()), bound.to_owned()])
 }
 
 fn read_word_number(text: &str) -> Option<Vec<String>> {
     let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let (_, number) = NUMBER_WORDS.iter().find(|(name, _)| *name == word)?;
     let unit = if word == "twice" { "times".to_owned() } else { unit(rest.trim()) };
-    Some(vec![number.to_string(), unit])
+    Some(vec![number.to_string(), unit, String::new()])
 }
 
 /// `一个` and `一人` are articles more often than numbers, so a bare 一 before them is left alone.
@@ -413,7 +418,7 @@ fn read_han_number(text: &str) -> Option<Vec<String>> {
     if digits == "一" && matches!(rest, "个" | "人" | "点" | "次" | "条" | "件") {
         return None;
     }
-    Some(vec![han_number(digits).to_string(), unit(rest)])
+    Some(vec![han_number(digits).to_string(), unit(rest), String::new()])
 }
 
 fn han_number(digits: &str) -> u64 {
@@ -437,7 +442,7 @@ fn han_number(digits: &str) -> u64 {
 fn read_korean_number(text: &str) -> Option<Vec<String>> {
     let (word, number) = KOREAN_NUMBERS.iter().find(|(word, _)| text.starts_with(word))?;
     let rest = text.get(word.len()..)?.trim();
-    Some(vec![number.to_string(), unit(rest)])
+    Some(vec![number.to_string(), unit(rest), String::new()])
 }
 
 fn unit(text: &str) -> String {
@@ -473,17 +478,20 @@ mod tests {
     fn the_usual_values_are_recognised() {
         use DifferenceKind::*;
         let cases: &[(&str, DifferenceKind, &str)] = &[
-            ("listens on port 5432.", Number, "5432|"),
-            ("端口5432", Number, "5432|"),
-            ("wait 30 seconds", Number, "30|s"),
-            ("wait 30s", Number, "30|s"),
-            ("等30秒", Number, "30|s"),
-            ("三次", Number, "3|times"),
-            ("세 번", Number, "3|times"),
-            ("three times", Number, "3|times"),
-            ("2時間", Number, "2|h"),
-            ("Python 3.11", Number, "3.11|"),
-            ("1,000 users", Number, "1000|person"),
+            ("listens on port 5432.", Number, "5432||"),
+            ("端口5432", Number, "5432||"),
+            ("wait 30 seconds", Number, "30|s|"),
+            ("wait 30s", Number, "30|s|"),
+            ("等30秒", Number, "30|s|"),
+            ("三次", Number, "3|times|"),
+            ("세 번", Number, "3|times|"),
+            ("three times", Number, "3|times|"),
+            ("2時間", Number, "2|h|"),
+            ("Python 3.11", Number, "3.11||"),
+            ("1,000 users", Number, "1000|person|"),
+            ("< 100 ms", Number, "100|ms|below"),
+            (">=3", Number, "3||above"),
+            ("-5", Number, "-5||"),
             ("v1.2.3-rc.1", Version, "1.2.3-rc.1"),
             ("0.43.0", Version, "0.43.0"),
             ("on 2026-03-05", Date, "2026|03|05"),
