@@ -6,7 +6,7 @@
 
 use std::{ops::Range, sync::LazyLock};
 
-use regex::Regex;
+use regex::{Regex, RegexBuilder};
 
 use super::DifferenceKind;
 
@@ -42,7 +42,8 @@ impl Value {
 pub(super) fn values(text: &str) -> Vec<Value> {
     let mut found = Vec::new();
     let mut from = 0;
-    while let Some(hit) = PATTERNS.find_at(text, from) {
+    let lower = text.to_ascii_lowercase();
+    while let Some(hit) = PATTERNS.find_at(&lower, from) {
         from = hit.end();
         if let Some(value) = read(text, hit.range()) {
             found.push(value);
@@ -148,62 +149,70 @@ type Reader = fn(&str) -> Option<Vec<String>>;
 
 /// The recognisers, in order of precedence: `{U}` units, `{M}` month names, `{B}` a word border.
 const RECOGNISERS: &[(DifferenceKind, &str, Reader)] = &[
-    (DifferenceKind::Url, r#"[a-z][a-z0-9+.-]{1,15}://[^\s<>"'`)\]},;，。；、）」』]+"#, read_plain),
+    (DifferenceKind::Url, r#"[a-z][a-z0-9+.-]{1,15}://[^ \t\n<>"'`)\]},;，。；、）」』]+"#, read_plain),
     (DifferenceKind::Identifier, r"[a-z0-9._%+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+", read_plain),
     (
         DifferenceKind::Path,
         r"[a-z]:\\[a-z0-9_.\\-]+|(?:~|\.\.?)?/[a-z0-9_.@-]+(?:/[a-z0-9_.@*-]+)*/?",
         read_plain,
     ),
-    (DifferenceKind::Address, r"\d{1,3}(?:\.\d{1,3}){3}(?:[:/]\d{1,5})?", read_plain),
-    (DifferenceKind::Date, r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}", read_numeric_date),
+    (DifferenceKind::Address, r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?:[:/][0-9]{1,5})?", read_plain),
+    (DifferenceKind::Date, r"[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}", read_numeric_date),
     (DifferenceKind::Path, r"[a-z0-9_.@-]+(?:/[a-z0-9_.@*-]+)+/?", read_relative_path),
     (
         DifferenceKind::Date,
-        r"{B}{M}\.?\s+\d{1,2}(?:st|nd|rd|th)?{B}(?:,?\s+\d{4}{B})?|{B}\d{1,2}(?:st|nd|rd|th)?\s+(?:of\s+)?{M}{B}(?:,?\s+\d{4}{B})?|{B}{M}\s+\d{4}{B}",
+        r"{B}{M}\.?[ \t\n]+[0-9]{1,2}(?:st|nd|rd|th)?{B}(?:,?[ \t\n]+[0-9]{4}{B})?|{B}[0-9]{1,2}(?:st|nd|rd|th)?[ \t\n]+(?:of[ \t\n]+)?{M}{B}(?:,?[ \t\n]+[0-9]{4}{B})?|{B}{M}[ \t\n]+[0-9]{4}{B}",
         read_written_date,
     ),
     (
         DifferenceKind::Date,
-        r"(?:\d{4}\s*[年년]\s*)?\d{1,2}\s*[月월](?:\s*\d{1,2}\s*[日号號일])?|\d{4}\s*[年년]|\d{1,2}[号號]",
+        r"(?:[0-9]{4}[ \t\n]*[年년][ \t\n]*)?[0-9]{1,2}[ \t\n]*[月월](?:[ \t\n]*[0-9]{1,2}[ \t\n]*[日号號일])?|[0-9]{4}[ \t\n]*[年년]|[0-9]{1,2}[号號]",
         read_cjk_date,
     ),
     (DifferenceKind::Date, "{D}", read_day),
     (
         DifferenceKind::Money,
-        r"(?:us\$|[$€£¥₩]|(?:usd|eur|rmb){B})\s?\d[\d,]*(?:\.\d+)?\s?(?:k{B}|m{B}|bn{B}|million|billion|万|億|亿|만|억)?|\d[\d,]*(?:\.\d+)?\s?(?:万|億|亿|만|억)?\s?(?:(?:usd|eur|dollars?|euros?|yen){B}|元|块钱?|円|원|人民币|美元)",
+        r"(?:us\$|[$€£¥₩]|(?:usd|eur|rmb){B})[ \t\n]?[0-9][0-9,]*(?:\.[0-9]+)?[ \t\n]?(?:k{B}|m{B}|bn{B}|million|billion|万|億|亿|만|억)?|[0-9][0-9,]*(?:\.[0-9]+)?[ \t\n]?(?:万|億|亿|만|억)?[ \t\n]?(?:(?:usd|eur|dollars?|euros?|yen){B}|元|块钱?|円|원|人民币|美元)",
         read_money,
     ),
-    (DifferenceKind::Percent, r"\d+(?:\.\d+)?\s?(?:%|percent{B}|パーセント|퍼센트)|百分之\d+", read_percent),
+    (
+        DifferenceKind::Percent,
+        r"[0-9]+(?:\.[0-9]+)?[ \t\n]?(?:%|percent{B}|パーセント|퍼센트)|百分之[0-9]+",
+        read_percent,
+    ),
     (
         DifferenceKind::Version,
-        r"{B}v\d+(?:\.\d+)*(?:[-+][0-9a-z.]+)?|{B}\d+\.\d+\.\d+(?:\.\d+)*(?:[-+][0-9a-z.]+)?|{B}\d+\.\d+-(?:rc|alpha|beta|pre)[0-9.]*",
+        r"{B}v[0-9]+(?:\.[0-9]+)*(?:[-+][0-9a-z.]+)?|{B}[0-9]+\.[0-9]+\.[0-9]+(?:\.[0-9]+)*(?:[-+][0-9a-z.]+)?|{B}[0-9]+\.[0-9]+-(?:rc|alpha|beta|pre)[0-9.]*",
         read_version,
     ),
     (
         DifferenceKind::Time,
-        r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:\s*[ap]\.?m{B})?|{B}\d{1,2}\s*[ap]\.?m{B}",
+        r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:[ \t\n]*[ap]\.?m{B})?|{B}[0-9]{1,2}[ \t\n]*[ap]\.?m{B}",
         read_clock,
     ),
-    (DifferenceKind::Number, r"\d[\d,]*(?:\.\d+)?\s?(?:時間|시간)", read_number),
+    (DifferenceKind::Number, r"[0-9][0-9,]*(?:\.[0-9]+)?[ \t\n]?(?:時間|시간)", read_number),
     (
         DifferenceKind::Time,
-        r"(?:(?:上午|下午|晚上|早上|凌晨|午前|午後|오전|오후)\s*)?\d{1,2}\s*[点點時시](?:\s*(?:\d{1,2}\s*[分분]|半|반))?",
+        r"(?:(?:上午|下午|晚上|早上|凌晨|午前|午後|오전|오후)[ \t\n]*)?[0-9]{1,2}[ \t\n]*[点點時시](?:[ \t\n]*(?:[0-9]{1,2}[ \t\n]*[分분]|半|반))?",
         read_cjk_time,
     ),
     (
         DifferenceKind::Address,
-        r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z][a-z0-9]+(?::\d{1,5})?{B}|{B}localhost:\d+|{B}[a-z0-9]+(?:-[a-z0-9]+)+:\d{2,5}",
+        r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z][a-z0-9]+(?::[0-9]{1,5})?{B}|{B}localhost:[0-9]+|{B}[a-z0-9]+(?:-[a-z0-9]+)+:[0-9]{2,5}",
         read_plain,
     ),
-    (DifferenceKind::Identifier, r"[0-9a-f]*\d[0-9a-f]*[a-f][0-9a-f]+{B}", read_hex),
+    (DifferenceKind::Identifier, r"[0-9a-f]*[0-9][0-9a-f]*[a-f][0-9a-f]+{B}", read_hex),
     (
         DifferenceKind::Identifier,
-        r"[a-z_][a-z0-9]*(?:(?:_|::|->)[a-z0-9_]+)+|--[a-z][a-z0-9-]+|#\d+|{B}[a-z]+(?:-[a-z]+)*-?\d[a-z0-9-]*",
+        r"[a-z_][a-z0-9]*(?:(?:_|::|->)[a-z0-9_]+)+|--[a-z][a-z0-9-]+|#[0-9]+|{B}[a-z]+(?:-[a-z]+)*-?[0-9][a-z0-9-]*",
         read_plain,
     ),
-    (DifferenceKind::Number, r"(?:[<>≤≥]=?\s?)?[-+]?\d[\d,]*(?:\.\d+)?(?:\s?{U})?", read_number),
-    (DifferenceKind::Number, r"{B}{N}{B}(?:\s{U})?", read_word_number),
+    (
+        DifferenceKind::Number,
+        r"(?:[<>≤≥]=?[ \t\n]?)?[-+]?[0-9][0-9,]*(?:\.[0-9]+)?(?:[ \t\n]?{U})?",
+        read_number,
+    ),
+    (DifferenceKind::Number, r"{B}{N}{B}(?:[ \t\n]{U})?", read_word_number),
     (
         DifferenceKind::Number,
         r"[〇零一二两三四五六七八九十百]+(?:个月|小时|分钟|秒|天|周|次|个|台|人|年|倍|回|件|時間|週間|日間|名|份|条|点)",
@@ -211,7 +220,7 @@ const RECOGNISERS: &[(DifferenceKind, &str, Reader)] = &[
     ),
     (
         DifferenceKind::Number,
-        r"(?:한|두|세|네|다섯|여섯|일곱|여덟|아홉|열)\s?(?:번|개|명|대|시간|시|달|주|배)",
+        r"(?:한|두|세|네|다섯|여섯|일곱|여덟|아홉|열)[ \t\n]?(?:번|개|명|대|시간|시|달|주|배)",
         read_korean_number,
     ),
 ];
@@ -232,10 +241,14 @@ static DAY: LazyLock<Vec<(&str, Regex)>> =
     LazyLock::new(|| DAYS.iter().map(|(name, words)| (*name, compile(&format!("^(?:{words})$")))).collect());
 
 fn compile(pattern: &str) -> Regex {
-    Regex::new(&format!("(?i){pattern}")).expect("the recognisers are constants, compiled in tests")
+    RegexBuilder::new(pattern)
+        .dfa_size_limit(16 << 20)
+        .build()
+        .expect("the recognisers are constants, compiled in tests")
 }
 
-/// Word borders are ASCII ones: a digit that touches a Chinese character does begin a number.
+/// Word borders are ASCII ones: a digit that touches a Chinese character does begin a number. Digits
+/// and spaces are ASCII as well, after NFKC; the automaton stays small.
 fn expand(pattern: &str) -> String {
     let words: Vec<&str> = NUMBER_WORDS.iter().map(|(word, _)| *word).collect();
     pattern
