@@ -16,6 +16,7 @@ mod pem;
 mod separator;
 mod shape;
 mod tokens;
+mod value;
 mod vocabulary;
 
 use std::borrow::Cow;

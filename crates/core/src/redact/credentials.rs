@@ -44,6 +44,11 @@ pub(super) fn ahead(text: &str, start: usize) -> &str {
     &text[start.min(end)..end]
 }
 
+/// Where the run of characters from `start` on ends. Unbounded: only for what is going to be consumed.
+pub(super) fn end_of_run(text: &str, start: usize, holds: impl Fn(char) -> bool) -> usize {
+    start + text[start..].find(|c: char| !holds(c)).unwrap_or(text.len() - start)
+}
+
 /// The credentials behind `Authorization`, as a header, a JSON field or a header call.
 pub(super) fn authorization(text: &str, after: usize) -> Option<Span> {
     let rest = ahead(text, after);
@@ -80,7 +85,7 @@ fn credential(text: &str, start: usize, is_basic: bool) -> Option<Span> {
     if let Some(token) = tokens::at(text, start) {
         return Some(token);
     }
-    let rest = &text[start..];
+    let rest = ahead(text, start);
     let holds = |c: char| shape::is_token_char(c) || matches!(c, '.' | '~' | ':');
     let run = rest.find(|c: char| !holds(c)).unwrap_or(rest.len());
     let value = rest[..run].trim_end_matches(['.', ':']);
@@ -88,7 +93,11 @@ fn credential(text: &str, start: usize, is_basic: bool) -> Option<Span> {
     let generated = shape::has_letters_and_digits(value) || shape::class_changes(value) >= 3;
     let enough = value.len() >= 8 && generated && (is_basic || !judge::is_reference(value));
     let real = enough && !is_call && !shape::is_masked(value) && !judge::is_placeholder(value);
-    real.then_some(Span { family: Family::Authorization, start, end: start + value.len() })
+    if !real {
+        return None;
+    }
+    let end = if run < rest.len() { start + value.len() } else { end_of_run(text, start + run, holds) };
+    Some(Span { family: Family::Authorization, start, end })
 }
 
 /// The password of `curl -u user:password`.
