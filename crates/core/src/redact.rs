@@ -111,8 +111,11 @@ fn detect(text: &str) -> Vec<Span> {
         }
         let span = anchors::look(text, anchor, &mut jwt_skip).filter(|span| span.start >= claimed);
         if let Some(span) = span {
-            claimed = span.end;
+            let pair = Some(span).filter(|span| span.family == Family::AwsKey);
+            let beside = pair.and_then(|id| tokens::aws_secret_beside(text, id.end));
             spans.push(span);
+            spans.extend(beside);
+            claimed = beside.map_or(span.end, |secret| secret.end);
         }
     }
     let unprefixed = tokens::discord(text);

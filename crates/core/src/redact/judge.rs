@@ -73,7 +73,8 @@ fn quoted_is_secret(value: &Value<'_>) -> bool {
 
 fn bare_is_secret(value: &Value<'_>) -> bool {
     let text = value.text;
-    if is_reference(text) || is_screaming_name(text) {
+    let literal = value.separator == Separator::Tight && value.alone && text.bytes().all(|b| b.is_ascii_alphanumeric());
+    if !literal && (is_reference(text) || is_screaming_name(text)) {
         return false;
     }
     let explicit = value.separator != Separator::Faint;
@@ -197,7 +198,7 @@ fn is_lower_name(text: &str) -> bool {
 
 /// Whether the value is made of nothing but filler words: `changeme`, `your-api-key`, `mySecretToken`.
 pub(super) fn is_placeholder(text: &str) -> bool {
-    if text.len() > 48 || !text.chars().any(char::is_alphabetic) {
+    if text.len() > 48 || !text.bytes().any(|b| b.is_ascii_alphabetic()) || !text.is_ascii() {
         return false;
     }
     text.split(|c: char| !c.is_ascii_alphanumeric()).all(|word| word.is_empty() || is_filler(&word.to_ascii_lowercase()))
@@ -222,13 +223,16 @@ fn is_filler(word: &str) -> bool {
 /// An expression of a programming language: a call, a path, a subscript, a member, a name with a key word.
 pub(super) fn is_reference(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
-    let name_len = text.bytes().take_while(|&b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b':')).count();
-    let after = &text[name_len..];
+    let bare = text.trim_start_matches(['&', '*', '@', '!']);
+    let name_len = bare.bytes().take_while(|&b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b':')).count();
+    let after = &bare[name_len..];
     let applied = name_len > 0 && after.starts_with(['(', '[', '<', '{']);
     let operators = ["::", "->", "?.", "||", "&&", "=>", "()", "!("];
     let sigil = text.starts_with(['&', '*', '@', ':', '|', '>', '!', '[', '{', '('])
         && text[1..].chars().all(|c| c.is_ascii_alphabetic() || matches!(c, '_' | '\'' | '[' | ']' | ':' | '-'));
-    let names_key = is_identifier_path(text) && KEY_WORDS.iter().any(|key| !key.is_cjk && lower.contains(key.word));
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    let has_key_word = || KEY_WORDS.iter().any(|key| !key.is_cjk && key.word != "pass" && lower.contains(key.word));
+    let names_key = digits <= 1 && is_identifier_path(text) && has_key_word();
     applied || sigil || names_key || operators.iter().any(|op| text.contains(op)) || is_name(text) && text.contains(['_', '.'])
 }
 

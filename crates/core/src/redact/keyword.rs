@@ -44,6 +44,13 @@ pub(super) fn value_of(text: &str, start: usize, end: usize, word: &KeyWord) -> 
 
 fn assigned_value(text: &str, key: &Key, found: separator::Found) -> Option<Span> {
     let literal = value::literal(text, found.value_start)?;
+    judged(text, key, found, literal).or_else(|| {
+        let fallback = value::fallback(text, literal)?;
+        judged(text, key, separator::Found { separator: Separator::Faint, ..found }, fallback)
+    })
+}
+
+fn judged(text: &str, key: &Key, found: separator::Found, literal: value::Literal) -> Option<Span> {
     let content = &text[literal.start..literal.end];
     if found.wants_quotes && !literal.quoted {
         return None;
@@ -111,7 +118,8 @@ fn begins_word(qualifier: &str, found: &str, word: &KeyWord) -> bool {
         Some(last) if last.is_ascii_alphabetic() => {
             let camel = found.starts_with(|c: char| c.is_ascii_uppercase()) && last.is_ascii_lowercase();
             let joined = word.strength == Strength::Password && word.word.len() >= 6;
-            camel || joined || word.word.starts_with('_')
+            let capitals = found == "PASS" && last.is_ascii_uppercase();
+            camel || joined || capitals
         }
         _ => true,
     }
@@ -146,7 +154,7 @@ fn strength(text: &str, start: usize, qualifier: &str, suffix: &str, word: &KeyW
     let qualified = !qualifier.trim_matches(['-', '_']).is_empty();
     let upper = !text[start..].starts_with(|c: char| c.is_ascii_lowercase());
     match word.strength {
-        Strength::Password if word.word == "_pass" && !text[start..].starts_with("_PASS") => Strength::Strong,
+        Strength::Strong if word.word == "pass" && qualified && upper => Strength::Password,
         Strength::Strong if word.word == "pwd" && (qualified || upper) => Strength::Password,
         Strength::Weak if qualified || suffix.to_ascii_lowercase().contains("key") => Strength::Strong,
         Strength::Weak if follows_strengthening(text, start) => Strength::Strong,

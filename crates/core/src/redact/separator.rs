@@ -41,7 +41,8 @@ pub(super) fn after(text: &str, key: &Key) -> Option<Found> {
         return found(separator, remaining, false);
     }
     if let Some((_, remaining)) = CONNECTORS.iter().find_map(|word| Some(word).zip(bare.strip_prefix(word))) {
-        return connected(remaining).and_then(|(separator, remaining)| found(separator, remaining, false));
+        let (separator, remaining) = connected(remaining).unwrap_or((Separator::Faint, remaining));
+        return found(separator, remaining, false);
     }
     if let Some(remaining) = bare.strip_prefix(',').filter(|_| key_quoted > 0) {
         return found(Separator::Faint, remaining.trim_start_matches(' '), true);
@@ -161,6 +162,7 @@ fn cjk(rest: &str, key_is_cjk: bool) -> Option<(Separator, &str)> {
                 letters += 1;
             }
             _ if c.is_ascii() => return c.is_ascii_graphic().then_some((separator, &rest[at..])),
+            '了' if separator != Separator::Faint => letters += 1,
             _ if c.is_alphabetic() && letters < MAX_CJK_GAP => {
                 separator = Separator::Faint;
                 letters += 1;

@@ -190,6 +190,23 @@ pub(super) fn shape_at(text: &str, start: usize, shape: &Shape) -> Option<Span> 
     Some(Span { family: shape.family, start: from, end: body_start + len })
 }
 
+/// The secret that stands beside an AWS access key id, in a table or a sentence: 40 characters of base64.
+pub(super) fn aws_secret_beside(text: &str, after: usize) -> Option<Span> {
+    let window = &text.as_bytes()[after..text.len().min(after + 160)];
+    let holds = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'+');
+    let mut at = 0;
+    while at < window.len() {
+        let run = window[at..].iter().take_while(|b| holds(b)).count();
+        let (start, end) = (after + at, after + at + run);
+        let ends = !text.as_bytes().get(end).is_some_and(holds);
+        if run == 40 && ends && shape::class_changes(&text[start..end]) >= 10 && !shape::is_hex(&text[start..end]) {
+            return Some(Span { family: Family::AwsKey, start, end });
+        }
+        at += run.max(1);
+    }
+    None
+}
+
 /// Digits among letters, or one run of letters longer than a word.
 fn is_mixed(body: &str) -> bool {
     body.bytes().any(|b| b.is_ascii_digit()) || body.split(['-', '_']).any(|part| part.len() >= 24)

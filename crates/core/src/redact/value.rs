@@ -57,6 +57,15 @@ pub(super) fn literal(text: &str, start: usize) -> Option<Literal> {
     (literal.end > literal.start).then_some(literal)
 }
 
+/// The literal behind the first one that counts when the first is a variable or a user name:
+/// `env.SECRET || "..."`, `admin / ...`.
+pub(super) fn fallback(text: &str, first: Literal) -> Option<Literal> {
+    let rest = ahead(text, first.end);
+    let marks = [" || ", " ?? ", " or ", ") || ", ") ?? ", ") or ", " / "];
+    let mark = marks.iter().find(|mark| rest.starts_with(**mark))?;
+    literal(text, first.end + mark.len()).filter(|literal| literal.quoted || *mark == " / ")
+}
+
 /// Drops the letter of `b"..."`, `r'...'`, `f"..."`, `@"..."`, `N'...'`.
 fn strip_string_prefix(rest: &str) -> &str {
     let tail = rest.trim_start_matches(['b', 'r', 'f', 'u', 'B', 'R', 'F', 'N', '@', '$']);
@@ -127,7 +136,8 @@ pub(super) fn stands_alone(text: &str, key: &Key, literal: &Literal, separator: 
     let after = ahead(text, literal.end);
     let closes = after.is_empty() || after.starts_with(char::is_whitespace) || after.starts_with('<');
     if separator == Separator::Tight {
-        let joined = after.strip_prefix([';', '&']).is_some_and(|n| n.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '"'));
+        let in_list = text[..key.start].ends_with(';') && after.starts_with(';');
+        let joined = in_list || after.strip_prefix([';', '&']).is_some_and(|n| n.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '"'));
         if joined || (closes && (key.is_upper(text) || key.is_flag(text) || after.starts_with("</"))) {
             return true;
         }

@@ -39,7 +39,7 @@ pub(super) const KEY_WORDS: &[KeyWord] = &[
     key("passcode", Password),
     key("identified by", Password),
     key("pwd", Strong),
-    key("_pass", Password),
+    key("pass", Strong),
     key("secret", Weak),
     key("token", Weak),
     key("credential", Weak),
@@ -71,6 +71,11 @@ pub(super) const KEY_WORDS: &[KeyWord] = &[
     key("auth_key", Strong),
     key("authkey", Strong),
     key("license_key", Strong),
+    key("storage_key", Strong),
+    key("storagekey", Strong),
+    key("shared_key", Strong),
+    key("app_key", Strong),
+    key("appkey", Strong),
     key("license key", Strong),
     cjk("密码", Password),
     cjk("密碼", Password),
@@ -166,7 +171,7 @@ pub(super) const TECHNICAL: &[&str] = &[
     "ascii", "oauth2", "http2", "http3", "ipv4", "ipv6", "ed25519", "x25519", "secp256k1", "curve25519", "argon2",
     "argon2id", "argon2i", "pbkdf2", "blake2", "blake2b", "blake3", "aes128", "aes256", "aes-256-gcm", "rs256",
     "es256", "hs256", "ps256", "rs512", "hs512", "es384", "rsa2048", "rsa4096", "x509", "pkcs8", "pkcs12", "pkcs1",
-    "win32",
+    "win32", "1password", "bcrypt2", "log4j2",
 ];
 
 /// What labels in user interfaces call a password in other languages.
@@ -183,16 +188,16 @@ pub(super) const STRENGTHENING: &[&str] = &[
 
 /// Phrases between a key word and its value that mean equality.
 pub(super) const IS_PHRASES: &[&str] = &[
-    "has been changed to ", "has been reset to ", "has been set to ", "was changed to ", "was reset to ",
+    "has been changed to ", "as ", "has been reset to ", "has been set to ", "was changed to ", "was reset to ",
     "was set to ", "is currently ", "is set to ", "changed to ", "updated to ", "rotated to ", "reset to ",
     "should be ", "set to ", "is still ", "will be ", "is now ", "is just ", "is: ", "is ", "was ", "are ",
 ];
 
 /// Words that join a key word to what it belongs to: "the password for staging is ...".
-pub(super) const CONNECTORS: &[&str] = &["for ", "of ", "on ", "in ", "to ", "at ", "we use ", "i use "];
+pub(super) const CONNECTORS: &[&str] = &["for ", "of ", "on ", "in ", "to ", "at ", "from ", "we ", "i ", "you ", "that "];
 
 /// Characters that mean "is" or introduce the value in Chinese, Japanese and Korean.
-pub(super) const CJK_EQUALS: &[char] = &['是', '为', '為', '叫', '成', 'は', 'が', '는', '은', '가', '이', '：', ':', '=', '＝'];
+pub(super) const CJK_EQUALS: &[char] = &['是', '为', '為', '叫', '成', 'は', 'が', '는', '은', '가', '이', '를', '을', 'を', '：', ':', '=', '＝'];
 
 /// What ends a sentence behind a value in Chinese, Japanese and Korean.
-pub(super) const CJK_ENDINGS: &[&str] = &["。", "，", "；", "！", "、", "）", "です", "でした", "だ", "입니다", "이다", "예요", "이에요", "로 "];
+pub(super) const CJK_ENDINGS: &[&str] = &["。", "，", "；", "！", "、", "）", "です", "でした", "だ", "입니다", "이다", "예요", "이에요"];
