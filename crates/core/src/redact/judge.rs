@@ -1,0 +1,300 @@
+//! Whether a value beside a key word is a secret, or a placeholder, a reference to code, a type, prose.
+
+use super::shape;
+use super::vocabulary::{FILLER, KEY_WORDS, LABELS, SENTENCE_WORDS, STATE_ENDINGS, STATES, Strength, TECHNICAL, TYPE_NAMES};
+
+/// How every placeholder of ours begins.
+pub(super) const PLACEHOLDER: &str = "[REDACTED";
+
+/// What stands between a key word and its value, as far as it bears on the judgement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Separator {
+    /// `=` without spaces, a command-line flag, an XML element: the value is a literal.
+    Tight,
+    /// `=` with spaces, `:=`, `=>`: in code the right side may be an expression.
+    Loose,
+    /// `:`, also full width.
+    Colon,
+    /// "is" and its kin, in any language.
+    Is,
+    /// A comparison, a table cell, a comma, a bare space, words in between.
+    Faint,
+}
+
+/// A value and the circumstances it was found in.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Value<'t> {
+    pub(super) text: &'t str,
+    pub(super) separator: Separator,
+    pub(super) strength: Strength,
+    pub(super) quoted: bool,
+    /// Key and value are all that stands on the line.
+    pub(super) alone: bool,
+    /// The sentence or line ends behind the value.
+    pub(super) ends_sentence: bool,
+    /// The key begins with a capital letter.
+    pub(super) key_capital: bool,
+    /// The key word is Chinese, Japanese or Korean.
+    pub(super) cjk: bool,
+}
+
+/// Whether the value is a secret.
+pub(super) fn is_secret(value: &Value<'_>) -> bool {
+    let text = value.text;
+    let never = text.len() < 3
+        || text.starts_with(PLACEHOLDER)
+        || text.contains("://")
+        || is_template(text)
+        || shape::is_masked(text)
+        || is_placeholder(text)
+        || is_digest_or_path(text);
+    if never {
+        return false;
+    }
+    if value.quoted { quoted_is_secret(value) } else { bare_is_secret(value) }
+}
+
+fn quoted_is_secret(value: &Value<'_>) -> bool {
+    let text = value.text;
+    if text.contains(char::is_whitespace) {
+        return value.strength == Strength::Password && value.separator != Separator::Faint && is_passphrase(text);
+    }
+    let word = text.chars().all(char::is_alphabetic);
+    let lower = text.to_lowercase();
+    let named = TYPE_NAMES.contains(&lower.as_str()) || is_label(&lower) || is_screaming_name(text);
+    match value.strength {
+        _ if named => false,
+        _ if value.separator == Separator::Faint => is_generated(text) && !is_reference(text),
+        Strength::Password => !word || (text.is_ascii() && !is_state(&lower)) || value.cjk,
+        Strength::Strong => is_generated(text) || (text.len() >= 6 && !word && !is_name(text)) || (word && text.len() >= 16),
+        Strength::Weak => text.len() >= 8 && is_generated(text) && !is_reference(text),
+    }
+}
+
+fn bare_is_secret(value: &Value<'_>) -> bool {
+    let text = value.text;
+    let literal = value.separator == Separator::Tight && value.alone && text.bytes().all(|b| b.is_ascii_alphanumeric());
+    if !literal && (is_reference(text) || is_screaming_name(text)) {
+        return false;
+    }
+    let explicit = value.separator != Separator::Faint;
+    if text.bytes().all(|b| b.is_ascii_digit()) {
+        let least = match value.strength {
+            Strength::Password => 4,
+            Strength::Strong => 10,
+            Strength::Weak => return false,
+        };
+        return explicit && text.len() >= least && (value.separator != Separator::Is || value.ends_sentence);
+    }
+    if text.chars().all(char::is_alphabetic) {
+        return word_is_secret(value);
+    }
+    let generated = is_generated(text);
+    match value.strength {
+        Strength::Password if explicit => generated || (text.len() >= 4 && has_inner_symbol(text)),
+        Strength::Strong if explicit => generated || (value.separator == Separator::Tight && shape::is_uuid(text)),
+        _ => generated && (value.strength != Strength::Weak || text.len() >= 6),
+    }
+}
+
+/// A plain word is a secret only behind a password key word, and only where no expression, type or sentence
+/// can stand.
+fn word_is_secret(value: &Value<'_>) -> bool {
+    let text = value.text;
+    let lower = text.to_lowercase();
+    if shape::class_changes(text) >= 4 && text.len() >= 16 {
+        return value.separator != Separator::Faint && text.is_ascii() && value.alone;
+    }
+    let plausible = value.strength == Strength::Password
+        && text.len() >= 4
+        && text.is_ascii()
+        && !TYPE_NAMES.contains(&lower.as_str())
+        && !is_state(&lower)
+        && !is_label(&lower);
+    let capital = text.starts_with(|c: char| c.is_ascii_uppercase());
+    plausible
+        && match value.separator {
+            Separator::Tight => value.alone,
+            Separator::Colon if value.cjk => value.ends_sentence,
+            Separator::Colon => value.alone && (!capital || value.key_capital),
+            Separator::Is => value.ends_sentence && !capital,
+            Separator::Loose | Separator::Faint => false,
+        }
+}
+
+/// Letters and digits mixed as no word, version, measure or slug mixes them, or letters with symbols inside.
+pub(super) fn is_generated(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    if text.len() < 6 || TECHNICAL.contains(&lower.as_str()) || shape::is_uuid(text) || is_measure(text) {
+        return false;
+    }
+    let long = text.len() >= 16 && text.is_ascii() && shape::class_changes(text) >= 5 && text.chars().all(shape::is_token_char);
+    let mixed = shape::has_letters_and_digits(text) && shape::has_random_part(text);
+    (mixed && !is_model_or_version(&lower)) || (long && !is_name(text)) || has_strong_symbol(text)
+}
+
+/// A number with a unit, a version, a date: digits first, letters last, or dotted numbers.
+fn is_measure(text: &str) -> bool {
+    let rest = text.trim_start_matches(['v', 'V']);
+    let digits = rest.bytes().take_while(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b':' | b'/' | b',')).count();
+    let tail = &rest[digits..];
+    digits > 0 && tail.len() <= 7 && tail.chars().all(|c| c.is_ascii_lowercase() || c == '%' || c == '-') && tail.len() < digits + 5
+        || (digits > 0 && matches!(tail, "T" | "Z" | "KB" | "MB" | "GB" | "TB" | "KiB" | "MiB" | "GiB"))
+}
+
+/// `gpt-4o`, `claude-3-5`, `k8s-prod`: words with a short number stuck to them.
+fn is_model_or_version(lower: &str) -> bool {
+    lower.contains(['-', '_', '.'])
+        && lower.split(['-', '_', '.']).all(|part| {
+            let digits = part.bytes().filter(u8::is_ascii_digit).count();
+            digits == 0 || digits == part.len() || (digits <= 2 && part.len() <= 4)
+        })
+        && lower.len() < 24
+}
+
+/// Symbols that passwords have inside and code and prose do not.
+fn has_strong_symbol(text: &str) -> bool {
+    let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or("");
+    let symbols = inner.chars().filter(|c| matches!(c, '!' | '@' | '#' | '$' | '%' | '^' | '&' | '*' | '?' | '~')).count();
+    let letters = text.chars().filter(|c| c.is_ascii_alphabetic()).count();
+    let expression = text.contains("&&") || text.contains("::") || text.contains("?.") || text.contains("**");
+    let address = text.contains('@') && text.contains('.') && symbols == 1;
+    symbols > 0 && letters >= 3 && !expression && !address && !text.contains(['(', '<', '[', '{', '/', '='])
+        && (shape::has_letters_and_digits(text) || symbols >= 2 || text.ends_with('!'))
+}
+
+fn has_inner_symbol(text: &str) -> bool {
+    has_strong_symbol(text) || (shape::has_letters_and_digits(text) && !is_measure(text) && !is_known_technical(text))
+}
+
+fn is_known_technical(text: &str) -> bool {
+    TECHNICAL.contains(&text.to_ascii_lowercase().as_str())
+}
+
+/// A value that is filled in later: `${API_KEY}`, `<your-token>`, `{{ token }}`, `%s`, `$TOKEN`.
+pub(super) fn is_template(text: &str) -> bool {
+    let named_variable = |rest: &str| {
+        rest.starts_with(['{', '(']) || (!rest.is_empty() && rest.chars().all(|c| c.is_ascii_uppercase() || c == '_'))
+    };
+    let variable = text.strip_prefix('$').is_some_and(|rest| named_variable(rest) || is_lower_name(rest));
+    let wrapped = |open: &str, close: &str| text.starts_with(open) && text.ends_with(close);
+    let format = matches!(text, "%s" | "%v" | "%d" | "{}" | "?" | ":password" | ":token");
+    variable
+        || format
+        || wrapped("<", ">")
+        || wrapped("{", "}")
+        || wrapped("%", "%")
+        || wrapped("__", "__")
+        || text.contains("${")
+        || text.contains("{{")
+        || text.contains("$(")
+        || text.contains("#{")
+        || text.starts_with("%(")
+}
+
+fn is_lower_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase() || c == '_')
+}
+
+/// Whether the value is made of nothing but filler words: `changeme`, `your-api-key`, `mySecretToken`.
+pub(super) fn is_placeholder(text: &str) -> bool {
+    if text.len() > 48 || !text.bytes().any(|b| b.is_ascii_alphabetic()) || !text.is_ascii() {
+        return false;
+    }
+    text.split(|c: char| !c.is_ascii_alphanumeric()).all(|word| word.is_empty() || is_filler(&word.to_ascii_lowercase()))
+}
+
+/// Whether a lower-case word can be cut into filler words.
+fn is_filler(word: &str) -> bool {
+    let mut reachable = vec![false; word.len() + 1];
+    reachable[0] = true;
+    for start in 0..word.len() {
+        if !reachable[start] {
+            continue;
+        }
+        let fillers = FILLER.iter().filter(|filler| filler.len() > 1 || word.len() == 1);
+        for filler in fillers.filter(|filler| word[start..].starts_with(**filler)) {
+            reachable[start + filler.len()] = true;
+        }
+    }
+    reachable[word.len()]
+}
+
+/// An expression of a programming language: a call, a path, a subscript, a member, a name with a key word.
+pub(super) fn is_reference(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let bare = text.trim_start_matches(['&', '*', '@', '!']);
+    let name_len = bare.bytes().take_while(|&b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b':')).count();
+    let after = &bare[name_len..];
+    let applied = name_len > 0 && after.starts_with(['(', '[', '<', '{']);
+    let operators = ["::", "->", "?.", "||", "&&", "=>", "()", "!("];
+    let sigil = text.starts_with(['&', '*', '@', ':', '|', '>', '!', '[', '{', '('])
+        && text[1..].chars().all(|c| c.is_ascii_alphabetic() || matches!(c, '_' | '\'' | '[' | ']' | ':' | '-'));
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    let has_key_word = || KEY_WORDS.iter().any(|key| !key.is_cjk && key.word != "pass" && lower.contains(key.word));
+    let names_key = digits <= 1 && is_identifier_path(text) && has_key_word();
+    applied || sigil || names_key || operators.iter().any(|op| text.contains(op)) || is_name(text) && text.contains(['_', '.'])
+}
+
+/// Only identifier characters and dots, beginning with a letter.
+fn is_identifier_path(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'))
+}
+
+/// An identifier or dotted path of words: `config.db.user`, `primaryRegion`, `session_store`. No digits
+/// but a trailing one.
+fn is_name(text: &str) -> bool {
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    is_identifier_path(text)
+        && (digits == 0 || (digits == 1 && text.ends_with(|c: char| c.is_ascii_digit()) && text.contains(['_', '.'])))
+        && text.split(['_', '.', '-']).all(|part| part.len() < 32)
+        && !has_unpronounceable_case(text)
+}
+
+/// Camel case has words of two letters and more between its capitals; generated text does not.
+fn has_unpronounceable_case(text: &str) -> bool {
+    text.len() >= 12 && shape::class_changes(text) * 2 > text.len()
+}
+
+/// `DB_PASSWORD`, `API_KEY_V2`: the name of a constant or environment variable.
+fn is_screaming_name(text: &str) -> bool {
+    text.contains('_')
+        && text.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+        && text.bytes().filter(|b| b.is_ascii_digit()).count() * 4 <= text.len()
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// `sha256:...`, a path to a file, an e-mail address.
+fn is_digest_or_path(text: &str) -> bool {
+    let digest = ["sha1-", "sha256-", "sha384-", "sha512-", "sha1:", "sha256:", "sha512:", "md5:"];
+    let rooted = text.starts_with(['/', '~', '.']) && text.contains('/');
+    let segments = text.split('/').filter(|s| !s.is_empty());
+    let words = segments.clone().all(|s| !shape::looks_random(s) && s.len() < 24);
+    let slug_path = text.contains('/') && segments.clone().count() >= 2 && segments.clone().all(|s| s.len() > 1 && is_slug(s));
+    let file = [".pem", ".key", ".txt", ".json", ".yaml", ".yml", ".env", ".toml", ".crt", ".p12"];
+    digest.iter().any(|prefix| text.starts_with(prefix))
+        || (rooted && words)
+        || slug_path
+        || file.iter().any(|extension| text.ends_with(extension))
+}
+
+fn is_slug(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_lowercase() || matches!(b, b'-' | b'_' | b'.' | b'*'))
+}
+
+/// Words with spaces that are no sentence: "correct horse battery staple".
+fn is_passphrase(text: &str) -> bool {
+    let words: Vec<String> = text.split_whitespace().take(13).map(str::to_ascii_lowercase).collect();
+    let sentence = words.iter().any(|w| SENTENCE_WORDS.contains(&w.as_str()) || KEY_WORDS.iter().any(|k| k.word == w));
+    let plain = text.chars().all(|c| c.is_ascii_graphic() || c == ' ') && !text.contains(['(', '{', '<', ':', ';', '=']);
+    (2..=12).contains(&words.len()) && plain && !sentence && !is_label(&text.to_lowercase())
+}
+
+fn is_label(lower: &str) -> bool {
+    LABELS.iter().any(|label| lower.starts_with(label)) && !lower.contains(|c: char| c.is_ascii_digit())
+}
+
+fn is_state(lower: &str) -> bool {
+    STATES.contains(&lower) || STATE_ENDINGS.iter().any(|ending| lower.len() > ending.len() + 2 && lower.ends_with(ending))
+}
