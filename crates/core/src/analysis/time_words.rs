@@ -51,7 +51,7 @@ static CJK_TIME: LazyLock<Regex> = LazyLock::new(|| {
 
 static ENGLISH_WHEN: LazyLock<Regex> = LazyLock::new(|| {
     compile(concat!(
-        r"(?i-u)\b(?:when|how long|what (?:date|day|month|year|time)|which (?:month|year|day)|since when)\b"
+        r#"(?i-u)(?:^[ '"(]*|[,;:.!?] *|\b(?:and|so|but|since) )when\b|\bwhen (?:did|do|does|was|were|is|are|will|has|have|had|should|can)\b|\b(?:how long|what (?:date|day|month|year|time)|which (?:month|year|day)|since when|how long ago)\b"#
     ))
 });
 

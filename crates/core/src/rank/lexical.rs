@@ -48,7 +48,7 @@ impl Lexical {
         query: &Query,
         parts: &[Part<'_>],
         visible: &dyn Fn(usize, u32) -> bool,
-        _settings: &Settings,
+        settings: &Settings,
     ) -> Self {
         let passages: u64 = parts.iter().map(|p| u64::from(p.columns.live)).sum();
         let total: u64 = parts.iter().map(|p| p.columns.total_length).sum();

@@ -8,7 +8,7 @@ use super::{
     dense::Dense,
     evidence,
     lexical::Lexical,
-    settings::{Fusion, RrfBoosts, Settings},
+    settings::{Fusion, RrfBoosts, Settings, Weights},
 };
 use crate::analysis::{DateScorer, Query};
 
@@ -106,7 +106,7 @@ impl<'a> Scorer<'a> {
         dense: &'a Dense,
         settings: &'a Settings,
     ) -> Self {
-        let owners = parts.iter().map(|p| owner_signs(query, p)).collect();
+        let owners = parts.iter().map(|p| owner_signs(query, p, &settings.weights)).collect();
         let dates = DateScorer::new(&query.dates, &query.zone);
         Self { query, parts, lexical, dense, settings, owners, dates, ranks: Vec::new() }
     }
@@ -310,6 +310,12 @@ impl<'a> Scorer<'a> {
         c.neighbours = weights.previous * self.b(place.part, before)
             + weights.second_previous * self.b(place.part, second)
             + weights.next * self.b(place.part, after);
+        if before != NONE && part.columns.flags[before as usize].has(Flags::QUESTION) {
+            c.neighbours += weights.answer * self.b(place.part, before);
+        }
+        if !part.columns.flags[place.slot as usize].has(Flags::TURN) {
+            c.neighbours *= weights.document_neighbours;
+        }
         let group = group as usize;
         c.group_best = weights.group_best * (self.lexical.group_best[place.part][group] / self.lexical.best).min(1.0);
         c.group_lexical =
@@ -317,6 +323,7 @@ impl<'a> Scorer<'a> {
         if self.dense.is_on {
             let next = if after == NONE { None } else { self.dense.scaled(part, after) };
             c.neighbour_dense = weights.next_dense * next.unwrap_or(0.0);
+            if before != NONE { c.neighbour_dense += weights.previous_dense * self.dense.scaled(part, before).unwrap_or(0.0); }
             c.group_dense = weights.group_dense * self.dense.group_means[place.part][group];
         }
     }
@@ -429,11 +436,13 @@ fn confidence(units: u8) -> f32 {
     f32::from(units.min(200)) / 200.0
 }
 
-fn owner_signs(query: &Query, part: &Part<'_>) -> Vec<f32> {
+fn owner_signs(query: &Query, part: &Part<'_>, weights: &Weights) -> Vec<f32> {
     let sign = |person: &u32| match query.people.as_slice() {
+        [] => 0.0,
         [named] if *person == *named => 1.0,
         [_] => -1.0,
-        _ => 0.0,
+        [first, ..] if *person == *first => weights.subject,
+        [_, others @ ..] => if others.contains(person) { weights.object } else { -1.0 },
     };
     part.people.iter().map(sign).collect()
 }

@@ -102,6 +102,18 @@ pub struct Weights {
     pub next_dense: f32,
     /// The best `b` of its group.
     pub group_best: f32,
+    /// X
+    pub subject: f32,
+    /// X
+    pub object: f32,
+    /// X
+    pub weak: f32,
+    /// X answer
+    pub answer: f32,
+    /// X doc
+    pub document_neighbours: f32,
+    /// X
+    pub previous_dense: f32,
     /// BM25 of its group as one text, over the best such value.
     pub group_lexical: f32,
     /// Mean of the three best `c` of its group.
@@ -131,19 +143,25 @@ impl Default for Weights {
         Self {
             lexical: 0.40,
             dense: 0.60,
-            lexical_alone: 0.45,
-            code_lexical: 0.30,
-            code_dense: 0.70,
-            previous: 0.145,
+            lexical_alone: 0.6,
+            code_lexical: 0.40,
+            code_dense: 0.60,
+            previous: 0.12,
             second_previous: 0.10,
             next: 0.035,
-            next_dense: 0.095,
-            group_best: 0.165,
-            group_lexical: 0.14,
-            group_dense: 0.195,
+            next_dense: 0.18,
+            subject: 1.0,
+            object: 0.0,
+            weak: 0.0,
+            answer: 0.2,
+            document_neighbours: 0.4,
+            previous_dense: 0.0,
+            group_best: 0.2,
+            group_lexical: 0.25,
+            group_dense: 0.3,
             owner: 0.44,
-            date: 0.73,
-            when: 0.41,
+            date: 0.6,
+            when: 0.3,
             question: -0.11,
             length: 0.04,
             authority: 0.004,
