@@ -176,8 +176,7 @@ impl Names {
             let usable = !name.is_empty() && !is_role(name) && !is_stop(name);
             if usable && let Some(at) = find_name(&folded, name) {
                 mentions.extend(u32::try_from(number).map(|number| (at, number)));
-                let mut sink =
-                    QuerySink { terms: Vec::new(), seen: HashSet::new(), is_truncated: false };
+                let mut sink = QuerySink { terms: Vec::new(), seen: HashSet::new(), is_truncated: false };
                 scan(&normalise(person), &mut sink);
                 found.words.extend(sink.terms.into_iter().map(|t| t.text));
             }
@@ -191,9 +190,7 @@ impl Names {
 /// Where `name` first stands in `text` as whole words; a name in a script without spaces, anywhere.
 fn find_name(text: &str, name: &str) -> Option<usize> {
     let joins = |c: Option<char>, edge: Option<char>| {
-        c.zip(edge).is_some_and(|(c, edge)| {
-            script(c) == Script::Word && script(edge) == Script::Word
-        })
+        c.zip(edge).is_some_and(|(c, edge)| script(c) == Script::Word && script(edge) == Script::Word)
     };
     let stands = |at: usize| {
         let before = text[..at].chars().next_back();

@@ -1,6 +1,6 @@
 //! BM25 of passages and of groups.
 
-use super::{NONE, Part, settings::Settings};
+use super::{NONE, Part};
 use crate::analysis::Query;
 
 /// k1 of passages.
@@ -27,8 +27,10 @@ pub(super) struct Lexical {
     pub(super) best: f32,
     /// The best raw group BM25; 1 when there is none.
     pub(super) best_group: f32,
-    /// Per term of the query, the idf over the parts; a term that occurs nowhere has the largest.
-    pub(super) idf: Vec<f32>,
+    /// Per term of the query, its weight as evidence; see [`evidence_idf`].
+    pub(super) evidence_idf: Vec<f32>,
+    /// The evidence weight of a word that occurs nowhere.
+    pub(super) unknown_idf: f32,
     /// Mean content words of a live passage.
     pub(super) average_length: f32,
     /// Live passages.
@@ -43,13 +45,15 @@ pub(super) fn idf(n: u64, df: u64) -> f32 {
     (1.0 + (n - df + 0.5) / (df + 0.5)).ln() as f32
 }
 
+/// The weight of a term as evidence: idf among a hundred passages more, half of one more having the term, so
+/// that a handful of passages does not decide how rare a word is.
+fn evidence_idf(n: u64, df: u64) -> f32 {
+    let (n, df) = ((n + 100) as f64, df.min(n) as f64 + 0.5);
+    (1.0 + (n - df + 0.5) / (df + 0.5)).ln() as f32
+}
+
 impl Lexical {
-    pub(super) fn of(
-        query: &Query,
-        parts: &[Part<'_>],
-        visible: &dyn Fn(usize, u32) -> bool,
-        settings: &Settings,
-    ) -> Self {
+    pub(super) fn of(query: &Query, parts: &[Part<'_>], visible: &dyn Fn(usize, u32) -> bool) -> Self {
         let passages: u64 = parts.iter().map(|p| u64::from(p.columns.live)).sum();
         let total: u64 = parts.iter().map(|p| p.columns.total_length).sum();
         let mut leg = Self {
@@ -58,6 +62,7 @@ impl Lexical {
             group_scores: parts.iter().map(|p| vec![0.0; p.columns.groups()]).collect(),
             group_best: parts.iter().map(|p| vec![0.0; p.columns.groups()]).collect(),
             average_length: if passages == 0 { 1.0 } else { (total as f32 / passages as f32).max(1.0) },
+            unknown_idf: evidence_idf(passages, 0),
             passages: u32::try_from(passages).unwrap_or(u32::MAX),
             ..Self::default()
         };
@@ -78,7 +83,7 @@ impl Lexical {
     fn add_term(&mut self, term: usize, is_name: bool, parts: &[Part<'_>], norms: &[Vec<f32>]) {
         let df = parts.iter().map(|p| p.postings.get(term).map_or(0, |t| t.slots.len() as u64)).sum();
         let idf = idf(u64::from(self.passages), df);
-        self.idf.push(idf);
+        self.evidence_idf.push(evidence_idf(u64::from(self.passages), df));
         for (part, norms, scores, hits) in beside(parts, norms, &mut self.scores, &mut self.hits) {
             let Some(postings) = part.postings.get(term) else { continue };
             for (slot, frequency) in postings.slots.iter().zip(&postings.frequencies) {

@@ -19,7 +19,7 @@ mod select;
 mod settings;
 
 pub use self::{
-    columns::{Columns, ColumnsBuilder, Flags, NONE, NO_TIME, Row},
+    columns::{Columns, ColumnsBuilder, Flags, NO_TIME, NONE, Row},
     corpus::{Corpus, Item},
     evidence::{Evidence, Floor},
     score::Components,
@@ -123,13 +123,13 @@ pub fn rank(
     settings: &Settings,
     limit: usize,
 ) -> Ranking {
-    let lexical = Lexical::of(query, parts, visible, settings);
+    let lexical = Lexical::of(query, parts, visible);
     let dense = Dense::of(query, parts, visible, settings);
     let mut scorer = Scorer::new(query, parts, &lexical, &dense, settings);
     let candidates = scorer.candidates(visible);
     let ranked = scorer.best(&candidates, limit);
     let hits = ranked.into_iter().map(|(place, score)| scorer.explain(place, score)).collect();
-    let mut ranking = select::select(hits, query, parts, settings, limit);
+    let mut ranking = select::select(hits, query, parts, settings, dense.is_on, limit);
     ranking.lexical_hits = lexical.visible_hits;
     ranking.scored = u32::try_from(candidates.len()).unwrap_or(u32::MAX);
     ranking.passages = lexical.passages;

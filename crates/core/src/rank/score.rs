@@ -8,7 +8,7 @@ use super::{
     dense::Dense,
     evidence,
     lexical::Lexical,
-    settings::{Fusion, RrfBoosts, Settings, Weights},
+    settings::{Fusion, RrfBoosts, Settings},
 };
 use crate::analysis::{DateScorer, Query};
 
@@ -92,7 +92,7 @@ pub(super) struct Scorer<'a> {
     pub(super) lexical: &'a Lexical,
     pub(super) dense: &'a Dense,
     settings: &'a Settings,
-    /// Per part and owner number, +1 for the one person named, -1 for another, 0 where that says nothing.
+    /// Per part and owner number, +1, -1 or 0; see [`owner_signs`].
     owners: Vec<Vec<f32>>,
     dates: DateScorer<'a>,
     ranks: Vec<(Place, f32)>,
@@ -106,7 +106,7 @@ impl<'a> Scorer<'a> {
         dense: &'a Dense,
         settings: &'a Settings,
     ) -> Self {
-        let owners = parts.iter().map(|p| owner_signs(query, p, &settings.weights)).collect();
+        let owners = parts.iter().map(|p| owner_signs(query, p)).collect();
         let dates = DateScorer::new(&query.dates, &query.zone);
         Self { query, parts, lexical, dense, settings, owners, dates, ranks: Vec::new() }
     }
@@ -202,7 +202,9 @@ impl<'a> Scorer<'a> {
     /// The best of the candidates, best first: enough that collapse and spread have a choice.
     pub(super) fn best(&mut self, candidates: &[Place], limit: usize) -> Vec<(Place, f32)> {
         let mut scored: Vec<(f32, Place)> = match self.settings.fusion {
-            Fusion::Convex => candidates.iter().map(|place| (self.components(*place).sum(), *place)).collect(),
+            Fusion::Convex => {
+                candidates.iter().map(|place| (self.components(*place).sum(), *place)).collect()
+            }
             Fusion::Rrf { k, boosts } => self.reciprocal(candidates, k, boosts),
         };
         let keep = limit.saturating_mul(3).saturating_add(24);
@@ -251,7 +253,8 @@ impl<'a> Scorer<'a> {
         }
         let owner = columns.owner[slot];
         if owner != NONE {
-            c.owner = 0.5 * weights.owner * self.owners[place.part].get(owner as usize).copied().unwrap_or(0.0);
+            c.owner =
+                0.5 * weights.owner * self.owners[place.part].get(owner as usize).copied().unwrap_or(0.0);
         }
         if columns.at[slot] != NO_TIME {
             c.date = weights.date * self.dates.score(columns.at[slot]);
@@ -317,13 +320,13 @@ impl<'a> Scorer<'a> {
             c.neighbours *= weights.document_neighbours;
         }
         let group = group as usize;
-        c.group_best = weights.group_best * (self.lexical.group_best[place.part][group] / self.lexical.best).min(1.0);
+        c.group_best =
+            weights.group_best * (self.lexical.group_best[place.part][group] / self.lexical.best).min(1.0);
         c.group_lexical =
             weights.group_lexical * self.lexical.group_scores[place.part][group] / self.lexical.best_group;
         if self.dense.is_on {
             let next = if after == NONE { None } else { self.dense.scaled(part, after) };
             c.neighbour_dense = weights.next_dense * next.unwrap_or(0.0);
-            if before != NONE { c.neighbour_dense += weights.previous_dense * self.dense.scaled(part, before).unwrap_or(0.0); }
             c.group_dense = weights.group_dense * self.dense.group_means[place.part][group];
         }
     }
@@ -436,13 +439,13 @@ fn confidence(units: u8) -> f32 {
     f32::from(units.min(200)) / 200.0
 }
 
-fn owner_signs(query: &Query, part: &Part<'_>, weights: &Weights) -> Vec<f32> {
-    let sign = |person: &u32| match query.people.as_slice() {
-        [] => 0.0,
-        [named] if *person == *named => 1.0,
-        [_] => -1.0,
-        [first, ..] if *person == *first => weights.subject,
-        [_, others @ ..] => if others.contains(person) { weights.object } else { -1.0 },
+/// A question is mostly about what the person it names first said or owns; of the others named it says
+/// nothing, and those it does not name it is not about.
+fn owner_signs(query: &Query, part: &Part<'_>) -> Vec<f32> {
+    let sign = |person: &u32| match query.people.iter().position(|named| named == person) {
+        Some(0) => 1.0,
+        None if !query.people.is_empty() => -1.0,
+        _ => 0.0,
     };
     part.people.iter().map(sign).collect()
 }

@@ -95,7 +95,8 @@ fn evidence(question: &Value, ids: &HashMap<String, usize>) -> Vec<usize> {
     let mut found = Vec::new();
     for entry in question["evidence"].as_array().into_iter().flatten().filter_map(Value::as_str) {
         for mark in entry.split(|c: char| !c.is_ascii_alphanumeric() && c != ':') {
-            let numbers: Vec<u32> = mark.trim_start_matches('D').split(':').filter_map(|n| n.parse().ok()).collect();
+            let numbers: Vec<u32> =
+                mark.trim_start_matches('D').split(':').filter_map(|n| n.parse().ok()).collect();
             if let [session, turn] = numbers[..]
                 && let Some(at) = ids.get(&format!("D{session}:{turn}"))
                 && !found.contains(at)
@@ -118,7 +119,9 @@ fn moment(text: &str) -> Option<i64> {
     let name = date.next()?;
     let month = i8::try_from(months.iter().position(|m| name.starts_with(m))? + 1).ok()?;
     let hour = hour.parse::<i8>().ok()? % 12 + if half == "pm" { 12 } else { 0 };
-    let civil = civil::DateTime::new(date.next()?.parse().ok()?, month, day, hour, minute.parse().ok()?, 0, 0).ok()?;
+    let civil =
+        civil::DateTime::new(date.next()?.parse().ok()?, month, day, hour, minute.parse().ok()?, 0, 0)
+            .ok()?;
     jiff::tz::TimeZone::UTC.to_timestamp(civil).ok().map(jiff::Timestamp::as_microsecond)
 }
 

@@ -57,7 +57,9 @@ impl StaticTable {
             let head = if from == 0 { "" } else { "##" };
             let ends = word[from..].char_indices().map(|(at, c)| from + at + c.len_utf8()).rev();
             let found = ends.map(|end| (end, format!("{head}{}", &word[from..end])));
-            let Some((end, piece)) = found.into_iter().find_map(|(e, p)| Some((e, *self.vocabulary.get(&p)?))) else {
+            let Some((end, piece)) =
+                found.into_iter().find_map(|(e, p)| Some((e, *self.vocabulary.get(&p)?)))
+            else {
                 return Vec::new();
             };
             pieces.push(piece);
@@ -77,7 +79,9 @@ fn words(text: &str) -> Vec<String> {
         }
         if alone {
             words.push(String::new());
-        } else if !c.is_whitespace() && let Some(word) = words.last_mut() {
+        } else if !c.is_whitespace()
+            && let Some(word) = words.last_mut()
+        {
             word.push(c);
         }
     }

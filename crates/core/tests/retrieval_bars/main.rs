@@ -38,7 +38,8 @@ fn the_bars_are_met_on_every_set_with_one_set_of_weights() {
             let ready: Vec<Ready<'_>> = scopes.iter().map(|s| Ready::new(s, table)).collect();
             let figures = Figures::of(&ready, &settings);
             println!("{}", figures.row(&format!("{name} {leg}")));
-            #[cfg(any())] assert!(figures.hit10 >= bar[0] && figures.mrr10 >= bar[1], "{name} {leg} is below {bar:?}");
+            #[cfg(any())]
+            assert!(figures.hit10 >= bar[0] && figures.mrr10 >= bar[1], "{name} {leg} is below {bar:?}");
         }
     }
 }

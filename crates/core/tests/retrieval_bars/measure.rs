@@ -29,6 +29,11 @@ impl<'a> Ready<'a> {
         Self { scope, corpus: Corpus::build(&items), vectors }
     }
 
+    /// Ranks any text.
+    pub(crate) fn ask_text(&self, text: &str, table: Option<&StaticTable>, settings: &Settings) -> Ranking {
+        self.corpus.search(text, table.map(|t| t.embed(text)).as_deref(), settings, 10)
+    }
+
     /// Ranks one of the scope's own questions.
     pub(crate) fn ask(&self, question: usize, settings: &Settings, limit: usize) -> Ranking {
         let vector = self.vectors[question].as_deref();
