@@ -4,6 +4,7 @@ use std::{
     fs::{self, File, TryLockError},
     io::{self, Read},
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use rusqlite::{OpenFlags, config::DbConfig};
@@ -66,6 +67,8 @@ impl Connection {
         };
         let inner = inner.map_err(|error| classify(&error, path))?;
         inner.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+        // The driver's own waiting, 5 s by default, hears neither cancellation nor patience.
+        inner.busy_timeout(Duration::ZERO).map_err(|error| classify(&error, path))?;
         for (setting, on) in [
             (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
             (DbConfig::SQLITE_DBCONFIG_DQS_DDL, false),
@@ -289,7 +292,7 @@ fn switch_to_log(connection: &Connection) -> Result<(), StoreError> {
         .inner
         .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
         .map_err(|error| classify(&error, &connection.path))?;
-    if mode == "wal" { Ok(()) } else { Err(StoreError::Busy { waited: std::time::Duration::ZERO }) }
+    if mode == "wal" { Ok(()) } else { Err(StoreError::Busy { waited: Duration::ZERO }) }
 }
 
 fn set_up_writer(connection: &Connection, schema: &Schema) -> Result<(), StoreError> {
@@ -327,7 +330,7 @@ fn lock(path: &Path, control: &Control) -> Result<File, StoreError> {
         .map_err(|error| explain_io("lock", &place, &error))?;
     patiently(control, || match file.try_lock() {
         Ok(()) => Ok(()),
-        Err(TryLockError::WouldBlock) => Err(StoreError::Busy { waited: std::time::Duration::ZERO }),
+        Err(TryLockError::WouldBlock) => Err(StoreError::Busy { waited: Duration::ZERO }),
         Err(TryLockError::Error(error)) => Err(explain_io("lock", &place, &error)),
     })?;
     Ok(file)
