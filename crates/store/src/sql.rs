@@ -237,6 +237,11 @@ impl Transaction<'_> {
         self.0.execute(sql, params)
     }
 
+    /// The database file, for messages.
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
     /// Runs several statements without parameters: schema changes.
     pub fn batch(&self, sql: &str) -> Result<(), StoreError> {
         self.0.batch(sql)
