@@ -2,7 +2,10 @@
 
 use strata_core::analysis::Fingerprint;
 
-use super::varint::{Reader, put_signed, put_unsigned};
+use super::{
+    truth::{Source, SourceKind},
+    varint::{Reader, put_signed, put_unsigned},
+};
 
 /// Slots to a block: the unit in which attributes, ends and vectors are packed.
 pub(crate) const BLOCK: u32 = 1_024;
@@ -67,6 +70,11 @@ impl Attributes {
         fingerprint: Fingerprint { sketch: 0, exact: 0 },
         from_seq: NEVER,
     };
+
+    /// What the passage points back at; `None` when the kind is unknown.
+    pub(crate) fn source(&self) -> Option<Source> {
+        Some(Source { kind: SourceKind::from_code(self.source_kind)?, number: self.source })
+    }
 
     const COLUMNS: usize = 17;
 

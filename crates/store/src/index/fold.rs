@@ -49,7 +49,7 @@ impl Tail {
 
 pub(crate) fn read_row(tx: &Transaction<'_>, collection: i64) -> Result<Option<CollectionRow>, StoreError> {
     tx.query_one(
-        "SELECT id, revision, slots, folded, segments FROM collections WHERE id = $1",
+        "SELECT id, revision, slots, folded FROM collections WHERE id = $1",
         params![collection],
         collection_row,
     )

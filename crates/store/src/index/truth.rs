@@ -18,7 +18,8 @@ pub trait TruthReader {
     fn hash_at(&self, seq: i64) -> Result<Option<Vec<u8>>, StoreError>;
 
     /// At most `limit` changes after `mark`, ascending by mark. A source appears at most once per
-    /// sequence; a source that has changed again since may be left out or shown as it was then.
+    /// sequence; a source that has changed again since may be left out or shown as it was then. When a
+    /// turn is purged, the [`WINDOW`] turns after it change at the same sequence.
     fn changes(&self, after: Mark, limit: usize) -> Result<Vec<Change>, StoreError>;
 
     /// How many changes [`TruthReader::changes`] would still deliver after `mark`.
@@ -153,8 +154,10 @@ pub struct Subject {
     pub confidence: f32,
     /// 0 to 1.
     pub importance: f32,
-    /// Marks of the caller's, matched by the filter; see [`super::Flags`].
-    pub flags: u32,
+    /// Whether the text is source code.
+    pub is_code: bool,
+    /// Marks of the caller's, matched by [`super::Filter`]: the low 24 bits are kept.
+    pub marks: u32,
     /// Whether the index must keep the text, because no table of truth has it.
     pub keep_text: bool,
 }

@@ -55,7 +55,6 @@ pub(crate) struct CollectionRow {
     pub(crate) revision: i64,
     pub(crate) slots: u32,
     pub(crate) folded: u32,
-    pub(crate) segments: i64,
 }
 
 impl<'i> IndexWriter<'i> {
@@ -211,12 +210,12 @@ impl<'s, 't> Slice<'s, 't> {
             sets: HashMap::new(),
         };
         tx.for_each(
-            "SELECT id, revision, slots, folded, segments, namespace, project FROM collections
+            "SELECT id, revision, slots, folded, namespace, project FROM collections
              WHERE tenant = $1 AND retired = 0",
             params![tenant],
             |row| {
                 let found = collection_row(row)?;
-                slice.keys.insert(CollectionKey::new(tenant, row.text(5)?, row.text(6)?), found.id);
+                slice.keys.insert(CollectionKey::new(tenant, row.text(4)?, row.text(5)?), found.id);
                 slice.rows.insert(found.id, CollectionRow { revision: found.revision + 1, ..found });
                 Ok(())
             },
@@ -353,7 +352,7 @@ impl<'s, 't> Slice<'s, 't> {
             params![id, &key.tenant, &key.namespace, &key.project],
         )?;
         self.keys.insert(key.clone(), id);
-        self.rows.insert(id, CollectionRow { id, revision: 1, slots: 0, folded: 0, segments: 0 });
+        self.rows.insert(id, CollectionRow { id, revision: 1, slots: 0, folded: 0 });
         Ok(id)
     }
 
@@ -375,12 +374,7 @@ impl<'s, 't> Slice<'s, 't> {
     fn finish(self, mark: Mark) -> Result<(), StoreError> {
         let mut touched: Vec<i64> = self.ends.keys().map(|(collection, _)| *collection).collect();
         for ((collection, block), ends) in self.ends {
-            let ends: Vec<_> = ends.into_iter().collect();
-            self.tx.execute(
-                "INSERT INTO ends (collection, block, revision, data) VALUES ($1, $2, $3, $4)
-                 ON CONFLICT (collection, block) DO UPDATE SET revision = $3, data = $4",
-                params![collection, block, self.rows[&collection].revision, &encode_ends(&ends)],
-            )?;
+            write_ends(self.tx, collection, block, self.rows[&collection].revision, &ends)?;
         }
         touched.dedup();
         for row in self.rows.values() {
@@ -399,14 +393,13 @@ impl<'s, 't> Slice<'s, 't> {
     }
 }
 
-/// Reads the columns `id, revision, slots, folded, segments`, in this order.
+/// Reads the columns `id, revision, slots, folded`, in this order.
 pub(crate) fn collection_row(row: &crate::sql::Row<'_>) -> Result<CollectionRow, StoreError> {
     Ok(CollectionRow {
         id: row.get(0)?,
         revision: row.get(1)?,
         slots: row.get(2)?,
         folded: row.get(3)?,
-        segments: row.get(4)?,
     })
 }
 
@@ -422,4 +415,20 @@ pub(crate) fn read_ends(
         |row| row.get::<Vec<u8>>(0),
     )?;
     data.map_or(Ok(Vec::new()), |data| decode_ends(&data).ok_or_else(|| super::damaged("the ends of a block")))
+}
+
+pub(crate) fn write_ends(
+    tx: &Transaction<'_>,
+    collection: i64,
+    block: u32,
+    revision: i64,
+    ends: &BTreeMap<u32, i64>,
+) -> Result<(), StoreError> {
+    let ends: Vec<_> = ends.iter().map(|(offset, end)| (*offset, *end)).collect();
+    tx.execute(
+        "INSERT INTO ends (collection, block, revision, data) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (collection, block) DO UPDATE SET revision = $3, data = $4",
+        params![collection, block, revision, &encode_ends(&ends)],
+    )?;
+    Ok(())
 }
