@@ -78,9 +78,9 @@ impl Gate {
         if text.len() > limit {
             return Err(Error::TooLarge { field: field.to_owned(), size: text.len(), limit });
         }
-        let (kept, stripped) = strip_injected(text);
-        self.stripped |= stripped;
-        let clean = clean_text(&kept);
+        let kept = strip_injected(text);
+        self.stripped |= kept.removed;
+        let clean = clean_text(&kept.text);
         let redaction = redact(&clean.text);
         for finding in &redaction.findings {
             let family = finding.family.as_str();

@@ -112,7 +112,7 @@ fn holds(engine: &Engine, call: &Call<'_>) -> Result<Holds, Error> {
     })?;
     let followed = engine.searcher().index().cursor(LOCAL).map_or(0, |c| c.mark.seq);
     let read_only = match ledger.access(&control)? {
-        Access::ReadOnly { reason } => Some(reason.to_string()),
+        Access::ReadOnly(reason) => Some(reason.to_string()),
         _ => None,
     };
     let Totals { memories, episodes, sources, pending_reviews, audit, .. } = totals;

@@ -6,8 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    draft::Draft,
     similar::Similar,
-    write::{self, Draft, Stored},
+    write::{self, Stored},
 };
 use crate::{
     engine::Engine,

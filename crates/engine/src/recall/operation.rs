@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use serde::Serialize;
 use strata_core::budget::estimate_tokens;
-use strata_store::index::Found;
+use strata_store::index::{Found, cut};
 
 use super::{
     arguments::Request,
@@ -241,7 +241,7 @@ impl HitView {
 
 /// The part of a long text that was found, or its beginning.
 fn excerpt(text: &str, part: u32) -> String {
-    let piece = strata_store::index::cut(text).get(part as usize).copied().unwrap_or(text);
+    let piece = cut(text).get(part as usize).copied().unwrap_or(text);
     let mut shown: String = piece.chars().take(EXCERPT).collect();
     if part > 0 {
         shown.insert_str(0, "… ");

@@ -8,7 +8,7 @@ const PART: usize = 1_200;
 
 /// The pieces of `body`, which together are all of it but the space at the breaks. A body of nothing
 /// but space is one empty piece, so that every source has a passage.
-pub(super) fn cut(body: &str) -> Vec<&str> {
+pub fn cut(body: &str) -> Vec<&str> {
     let mut rest = body.trim();
     let mut pieces = Vec::new();
     while let Some((limit, _)) = rest.char_indices().nth(WHOLE).and_then(|_| rest.char_indices().nth(PART)) {

@@ -46,6 +46,7 @@ use crate::{
 
 pub use self::{
     catch_up::{CaughtUp, MAX_PENDING},
+    cut::cut,
     filter::Filter,
     passage::{Part, Passages, Prepared},
     prepare::{Embedder, Preparer},
