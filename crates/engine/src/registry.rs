@@ -2,7 +2,7 @@
 
 use crate::{
     context::operation::Context,
-    maintain::init::Init,
+    maintain::{import::Import, index_files::IndexFiles, init::Init},
     memory::{forget::Forget, inspect::Inspect, remember::Remember, restore::Restore, update::Update},
     operation::{Entry, Toolset, entry},
     recall::operation::Recall,
@@ -22,6 +22,8 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<Status>(),
     entry::<Init>(),
     entry::<Restore>(),
+    entry::<Import>(),
+    entry::<IndexFiles>(),
 ];
 
 /// The operation with a wire name in a toolset.
