@@ -95,8 +95,8 @@ Authors     the sentence-transformers authors (model), Nils Reimers (MiniLM-L6-H
             trained from), Microsoft (MiniLM), Google (the BERT vocabulary)
 Licence     Apache License, Version 2.0; the text is in LICENSE-APACHE at the root of this repository
 Changed     yes: the files here are not the original model. static.bin holds one vector of 256 int8
-            components per vocabulary entry: the mean output of the original encoder for that entry alone,
-            centred, reduced by principal component analysis, weighted by estimated rarity and quantised.
+            components per vocabulary entry: the output of the original encoder for that entry alone, centred,
+            reduced by principal component analysis, weighted by estimated rarity and quantised.
             vocabulary.bin holds the original vocabulary without its reserved entries, laid out for lookup.
 Made by     cargo xtask distill (xtask/src/distill)
 ";
