@@ -121,6 +121,16 @@ mod tests {
     }
 
     #[test]
+    fn the_notice_is_about_the_files_beside_it() {
+        let notice = include_str!("../model/NOTICE");
+        for (name, bytes) in [("static.bin", TABLE), ("vocabulary.bin", VOCABULARY)] {
+            let line = format!("  {}  {name}\n", blake3::hash(bytes).to_hex());
+            assert!(notice.contains(&line), "{name} was changed without its notice: run cargo xtask distill");
+        }
+        assert!(notice.contains("Apache License, Version 2.0"));
+    }
+
+    #[test]
     fn vectors_have_length_one_and_texts_without_a_known_word_have_none() {
         let model = StaticModel::built_in().unwrap();
         for text in [
