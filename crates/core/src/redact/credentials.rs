@@ -54,7 +54,8 @@ pub(super) fn authorization(text: &str, after: usize) -> Option<Span> {
     let rest = ahead(text, after);
     let value = rest.trim_start_matches(['"', '\'', '\\', ']', ' ', ',']);
     let value = value.strip_prefix([':', '=', ',']).unwrap_or(value);
-    if value.len() == rest.len() {
+    let separated = rest.len() - value.len();
+    if !rest[..separated].contains([':', '=', ',', '"', '\'']) {
         return None;
     }
     let value = value.trim_start_matches([' ', '"', '\'', '\\', '`']);
@@ -90,9 +91,10 @@ fn credential(text: &str, start: usize, is_basic: bool) -> Option<Span> {
     let run = rest.find(|c: char| !holds(c)).unwrap_or(rest.len());
     let value = rest[..run].trim_end_matches(['.', ':']);
     let is_call = rest[run..].starts_with(['(', '[', '{']);
-    let generated = shape::has_letters_and_digits(value) || shape::class_changes(value) >= 3;
+    let mixed_case = value.bytes().any(|b| b.is_ascii_uppercase()) && value.bytes().any(|b| b.is_ascii_lowercase());
+    let generated = shape::has_letters_and_digits(value) || (mixed_case && shape::class_changes(value) >= 3);
     let enough = value.len() >= 8 && generated && (is_basic || !judge::is_reference(value));
-    let real = enough && !is_call && !shape::is_masked(value) && !judge::is_placeholder(value);
+    let real = enough && !is_call && !value.contains("://") && !shape::is_masked(value) && !judge::is_placeholder(value);
     if !real {
         return None;
     }

@@ -101,11 +101,26 @@ fn bare(text: &str, rest: &str, start: usize) -> Literal {
     let starts_template = rest.starts_with(['<', '$', '{']);
     let ends = |c: char| if starts_template { c.is_whitespace() || c == '"' } else { ends_bare(c) };
     let run = rest.find(ends).unwrap_or(rest.len());
+    let run = unbalanced(&rest[..run]).unwrap_or(run);
     let (joint, _) = joint_or_all(&rest[..run]);
     let value = trim_punctuation(joint);
     let unbounded = run == rest.len() && value.len() == run && start + run < text.len();
     let end = if unbounded { end_of_run(text, start + run, |c| !ends(c)) } else { start + value.len() };
     Literal { start, end, quoted: false }
+}
+
+/// Where a bracket closes that was not opened inside and no letter follows: `(token=abc)](https...`.
+fn unbalanced(run: &str) -> Option<usize> {
+    let mut depth = 0;
+    for (at, c) in run.char_indices() {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' if depth > 0 => depth -= 1,
+            ')' | ']' if !run[at + 1..].starts_with(|c: char| c.is_ascii_alphanumeric()) => return Some(at),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Cuts at a `,` or `&` that begins the next `name=value`, and at a comma before a space.
