@@ -3,7 +3,7 @@
 use super::{Family, Span, judge, shape, tokens};
 
 /// No credential of this syntax is longer; the rest of the text is not looked at.
-const LOOK_AHEAD: usize = 512;
+const LOOK_AHEAD: usize = 256;
 
 /// The password of `scheme://user:password@host`, where `separator..authority` is the `://`.
 pub(super) fn url(text: &str, separator: usize, authority: usize) -> Option<Span> {
@@ -11,6 +11,7 @@ pub(super) fn url(text: &str, separator: usize, authority: usize) -> Option<Span
         return None;
     }
     let rest = ahead(text, authority);
+    let rest = rest.split("://").next().unwrap_or_default();
     let stop = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '`' | '|' | '\\' | '，' | '。');
     let address = &rest[..rest.find(stop).unwrap_or(rest.len())];
     let strict = &address[..address.find(['/', '?', '#']).unwrap_or(address.len())];

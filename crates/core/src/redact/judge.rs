@@ -41,6 +41,9 @@ pub(super) struct Value<'t> {
 /// Whether the value is a secret.
 pub(super) fn is_secret(value: &Value<'_>) -> bool {
     let text = value.text;
+    if !value.quoted && !can_be_secret(text) {
+        return false;
+    }
     let never = text.len() < 3
         || text.trim() != text
         || text.starts_with("--")
@@ -55,6 +58,12 @@ pub(super) fn is_secret(value: &Value<'_>) -> bool {
         return false;
     }
     if value.quoted { quoted_is_secret(value) } else { bare_is_secret(value) }
+}
+
+/// A cheap look first: a bare value is one word, or has digits or a symbol, or token characters only.
+fn can_be_secret(text: &str) -> bool {
+    let telling = |c: char| c.is_ascii_digit() || matches!(c, '!' | '@' | '#' | '$' | '%' | '^' | '&' | '*' | '?' | '~');
+    text.contains(telling) || text.chars().all(|c| c.is_alphabetic() || shape::is_token_char(c))
 }
 
 fn quoted_is_secret(value: &Value<'_>) -> bool {

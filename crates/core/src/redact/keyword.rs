@@ -77,7 +77,7 @@ fn judged(text: &str, key: &Key, found: separator::Found, literal: value::Litera
         cjk: key.cjk,
     };
     let secret = judge::is_secret(&value) && !(bare_weak && content.len() < 16);
-    secret.then_some(Span { family: Family::Assignment, start: literal.start, end: literal.end })
+    secret.then(|| Span { family: Family::Assignment, start: literal.start, end: literal.full_end(text) })
 }
 
 /// A vendor's token standing as the whole value keeps its own family. `sk-` keys do not: many vendors share
