@@ -50,7 +50,7 @@ impl Store {
     fn new(made: &[Made]) -> Self {
         let words = |indices: &Vec<usize>| indices.iter().map(|w| WORDS[*w]).collect::<Vec<_>>().join(" ");
         let vector = |indices: &Vec<usize>| {
-            let mut v = vec![0.1f32; 4];
+            let mut v = [0.1f32; 4];
             indices.iter().for_each(|w| v[w % 4] += 1.0);
             let length = v.iter().map(|x| x * x).sum::<f32>().sqrt();
             v.iter().map(|x| x / length).collect()
@@ -67,7 +67,7 @@ impl Store {
             group: made[at].1.map(|g| GROUPS[usize::from(g)]),
             owner: made[at].2.map(|o| OWNERS[usize::from(o)]),
             at: Some(made[at].3),
-            kind: if at % 2 == 0 { Flags::TURN } else { 0 },
+            kind: if at.is_multiple_of(2) { Flags::TURN } else { 0 },
             stable: at as u64,
             vector: &self.vectors[at],
             ..Item::default()
