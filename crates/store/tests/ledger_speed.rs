@@ -40,6 +40,12 @@ fn percentiles(mut times: Vec<Duration>) -> String {
     format!("p50 {:?}, p95 {:?}, max {:?}", at(50), at(95), at(100))
 }
 
+/// Time this thread was on a processor, waiting and other load left out (Linux; zero elsewhere).
+fn processor_time() -> Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    Duration::from_nanos(text.split(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0))
+}
+
 #[test]
 #[ignore = "a measurement, not a test"]
 fn writes_at_fifty_thousand_memories() {
@@ -58,6 +64,14 @@ fn writes_at_fifty_thousand_memories() {
     }
     let size = std::fs::metadata(directory.path().join("ledger.db")).map_or(0, |m| m.len());
     println!("{MEMORIES} memories in {:?}, {} MiB", started.elapsed(), size >> 20);
+    let on_processor = |job: &dyn Fn(u64)| {
+        let times = (0..MEASURED as u64).map(|n| {
+            let before = processor_time();
+            job(n);
+            processor_time().saturating_sub(before)
+        });
+        percentiles(times.collect())
+    };
     let timed = |job: &dyn Fn(u64)| {
         let times = (0..MEASURED as u64).map(|n| {
             let started = Instant::now();
@@ -74,6 +88,8 @@ fn writes_at_fifty_thousand_memories() {
         })
     };
     println!("one write with near-duplicate lookup: {}", timed(&|n| assert!(one(n).expect("stored") > 0)));
+    let more = |n: u64| assert!(one(n + MEASURED as u64).expect("stored") > 0);
+    println!("the same, on the processor: {}", on_processor(&more));
     println!(
         "empty write: {}",
         timed(&|_| ledger.write(&control, Timestamp(START), |_| Ok(())).expect("done"))
