@@ -1,7 +1,9 @@
 //! The table of all operations: the only list, from which every face and the reference docs are made.
 
 use crate::{
+    bench::Bench,
     context::operation::Context,
+    eval::operations::{EvalJsonl, EvalLocomo},
     maintain::{import::Import, index_files::IndexFiles, init::Init},
     memory::{forget::Forget, inspect::Inspect, remember::Remember, restore::Restore, update::Update},
     operation::{Entry, Toolset, entry},
@@ -24,6 +26,9 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<Restore>(),
     entry::<Import>(),
     entry::<IndexFiles>(),
+    entry::<EvalLocomo>(),
+    entry::<EvalJsonl>(),
+    entry::<Bench>(),
 ];
 
 /// The operation with a wire name in a toolset.
