@@ -144,12 +144,16 @@ fn searched_terms(mut terms: Vec<Term>, names: &HashSet<String>) -> Vec<Term> {
     terms
 }
 
+/// A query of at most this many CJK characters is a term, not a question: `几何` stays whole.
+const SHORT_CJK: usize = 4;
+
 /// Blanks the question phrases of a query with CJK text, unless they are all of it.
 fn without_question_phrases(text: &str) -> String {
-    if text.is_ascii() {
-        return text.to_owned();
-    }
+    let is_cjk = |c: &char| matches!(script(*c), Script::Ideograph | Script::Hangul);
     let mut left = text.to_owned();
+    if text.is_ascii() || text.chars().filter(is_cjk).count() <= SHORT_CJK {
+        return left;
+    }
     for phrase in QUESTION_PHRASES {
         if left.contains(phrase) {
             left = left.replace(phrase, " ");

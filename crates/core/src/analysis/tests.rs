@@ -82,6 +82,7 @@ fn function_words_go_unless_nothing_remains() {
     assert_eq!(searched("to be or not to be"), ["to", "be", "or", "not"]);
     assert_eq!(searched("原蹄兽是什么？").first().map(String::as_str), Some("原"));
     assert!(!searched("什么").is_empty());
+    assert!(searched("几何").contains(&"几何".to_owned()), "a short query is no question");
     assert!(searched("?!").is_empty());
 }
 

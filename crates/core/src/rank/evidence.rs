@@ -186,7 +186,7 @@ struct Units<'a> {
 }
 
 /// Words beyond which a longer query asks for no more evidence; twice as many CJK pairs.
-const MOST_WORDS: f32 = 10.0;
+const MOST_WORDS: f32 = 6.0;
 
 /// Weight of a CJK pair that occurs nowhere: it is mostly a word border, not a word.
 const UNKNOWN_PAIR: f32 = 0.5;
