@@ -100,6 +100,16 @@ fn names_are_noticed_and_roles_are_not() {
 }
 
 #[test]
+fn a_first_name_is_enough_when_it_is_one_persons() {
+    let people = ["Ada Lovelace", "Grace Hopper", "Grace Kelly", "Will Smith"];
+    assert_eq!(query("What did Ada write?", &people).people, [0]);
+    assert!(query("ada compiler", &people).people.is_empty(), "a first name has its capital");
+    assert!(query("What did Grace write?", &people).people.is_empty(), "two people");
+    assert_eq!(query("grace hopper's notes", &people).people, [1]);
+    assert!(query("Will it rain?", &people).people.is_empty());
+}
+
+#[test]
 fn dates_are_read_in_english_and_cjk() {
     let dates = |text: &str| query(text, &[]).dates;
     let check = |text: &str, years: &[i16], months: &[i8], days: &[i8]| {
