@@ -260,6 +260,16 @@ fn an_id_is_used_once() {
 }
 
 #[test]
+fn a_sequence_is_good_for_its_own_transaction() {
+    let fixture = Fixture::new();
+    let stale = fixture.write(|w| audited(w, "x", "")).expect("recorded");
+    let new = fixture.memory("a");
+    let error = fixture.write(|w| w.insert_memory(&new, stale)).expect_err("given in another transaction");
+    assert_eq!(error.kind(), ErrorKind::Internal);
+    assert_eq!(fixture.read(|r| r.totals()).memories, 0);
+}
+
+#[test]
 fn bands_find_near_duplicates_most_alike_first() {
     let fixture = Fixture::new();
     for bands in [vec![1, 2, 3], vec![2, 3, 4], vec![9]] {

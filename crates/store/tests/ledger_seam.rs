@@ -200,6 +200,33 @@ fn a_replaced_file_is_noticed() {
 }
 
 #[test]
+fn a_damaged_file_is_an_error_and_no_panic() {
+    let directory = tempfile::tempdir().expect("temporary directory");
+    let database = Database::new(options(directory.path(), ""));
+    let note = "x".repeat(3000);
+    database
+        .write(&Control::default(), |t| {
+            (0..50_i64).try_for_each(|n| {
+                t.execute("INSERT INTO numbers VALUES ($1, $2)", params![n, &note]).map(drop)
+            })
+        })
+        .expect("written");
+    assert_eq!(database.check(&Control::default(), false).expect("checked"), Vec::<String>::new());
+    database.compact(&Control::default()).expect("compacted");
+    database.close();
+    let place = directory.path().join("home/numbers.db");
+    let mut bytes = std::fs::read(&place).expect("read");
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 9000].fill(0xA5);
+    strata_store::files::write_atomic(&place, &bytes).expect("written");
+    let read = database.read(&Control::default(), |t| {
+        t.query("SELECT value, note FROM numbers", &[], |row| Ok((row.get::<i64>(0)?, row.get::<String>(1)?)))
+    });
+    assert_eq!(read.expect_err("damaged").kind(), ErrorKind::Corrupt);
+    assert!(!database.check(&Control::default(), false).expect("checked").is_empty());
+}
+
+#[test]
 fn a_foreign_file_is_left_alone() {
     let directory = tempfile::tempdir().expect("temporary directory");
     std::fs::create_dir(directory.path().join("home")).expect("directory");

@@ -143,7 +143,13 @@ impl Ledger {
         self.database.write(control, |transaction| {
             let read = LedgerRead { transaction, tenant: LOCAL };
             let head = read.head()?;
-            job(&LedgerWrite { read, now, head: Cell::new(head), store_key: OnceCell::new() })
+            job(&LedgerWrite {
+                read,
+                now,
+                before: head.seq,
+                head: Cell::new(head),
+                store_key: OnceCell::new(),
+            })
         })
     }
 
@@ -167,6 +173,8 @@ pub struct LedgerRead<'t> {
 pub struct LedgerWrite<'t> {
     read: LedgerRead<'t>,
     now: Timestamp,
+    /// The last sequence before this transaction.
+    before: i64,
     head: Cell<Head>,
     store_key: OnceCell<[u8; 32]>,
 }
@@ -175,6 +183,14 @@ impl LedgerWrite<'_> {
     /// The instant the caller gave.
     pub fn now(&self) -> Timestamp {
         self.now
+    }
+
+    /// The number of a sequence, which must have been given in this transaction.
+    fn place(&self, seq: Seq) -> Result<i64, StoreError> {
+        if (self.before + 1..=self.head.get().seq).contains(&seq.0) {
+            return Ok(seq.0);
+        }
+        Err(StoreError::Internal(format!("sequence {} belongs to another transaction", seq.0)))
     }
 }
 

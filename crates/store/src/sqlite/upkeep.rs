@@ -7,8 +7,12 @@ use rusqlite::{
     backup::{Backup, StepResult},
 };
 
-use super::{Store, errors::classify, open::Connection, retry::Patience};
-use crate::{error::StoreError, sql::Control};
+use super::{Store, errors::classify, open::Connection};
+use crate::{
+    error::StoreError,
+    retry::{Patience, patiently},
+    sql::Control,
+};
 
 /// Pages copied before writers get a chance: 4 MiB.
 const PAGES_PER_STEP: i32 = 1024;
@@ -89,16 +93,7 @@ impl Store {
         let mut connection = self.0.writer.lease(control, || self.open_writer(control))?;
         let connection = connection.get()?;
         connection.watch(control)?;
-        let mut patience = Patience::new(control);
-        let outcome = loop {
-            match work(connection) {
-                Err(error) if error.is_busy() => match patience.wait() {
-                    Ok(()) => {}
-                    Err(error) => break Err(error),
-                },
-                outcome => break outcome,
-            }
-        };
+        let outcome = patiently(control, || work(connection));
         connection.unwatch()?;
         outcome
     }
