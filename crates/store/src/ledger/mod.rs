@@ -47,7 +47,7 @@ pub use reviews::{NewReview, ReviewFilter, ReviewRow, ReviewStatus};
 pub use sources::{NewSource, SourceRow, SourceState};
 pub use states::{State, StateRow};
 pub use usage::UsageRow;
-pub use verify::{AuditReport, Finding};
+pub use verify::{AuditReport, Finding, MemoryFinding};
 
 use crate::{
     error::StoreError,

@@ -30,6 +30,10 @@ const PAGES_BETWEEN_CHECKPOINTS: i32 = 4_000;
 /// The database's clock, in microseconds.
 const NOW: &str = "CAST(unixepoch('subsec') * 1000000 AS INTEGER)";
 
+const READER_SETTINGS: &str =
+    "PRAGMA query_only = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;
+         PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4096; PRAGMA mmap_size = 0;";
+
 /// An open connection.
 pub(super) struct Connection {
     pub(super) inner: rusqlite::Connection,
@@ -144,7 +148,7 @@ pub(super) fn writer(options: &DatabaseOptions, control: &Control) -> Result<Con
             return Err(StoreError::Newer { schema, found, known, action: "write" });
         }
     }
-    set_up_writer(&connection, &options.schema)?;
+    patiently(control, || set_up_writer(&connection, &options.schema))?;
     Ok(connection)
 }
 
@@ -177,10 +181,7 @@ pub(super) fn reader(
         let reason = format!("{reason}, and its older schema must be brought up to date first");
         return Err(StoreError::ReadOnly { path: path.clone(), reason });
     }
-    connection.set(
-        "PRAGMA query_only = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;
-         PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4096; PRAGMA mmap_size = 0;",
-    )?;
+    patiently(control, || connection.set(READER_SETTINGS))?;
     Ok((connection, read_only))
 }
 
@@ -222,7 +223,7 @@ pub(super) fn create(options: &DatabaseOptions, control: &Control) -> Result<(),
     let connection = Connection::open(path, OpenFlags::SQLITE_OPEN_READ_WRITE, true)?;
     patiently(control, || refuse_foreign(&connection, &options.schema))?;
     patiently(control, || switch_to_log(&connection))?;
-    set_up_writer(&connection, &options.schema)?;
+    patiently(control, || set_up_writer(&connection, &options.schema))?;
     while patiently(control, || migrate_one(&connection, options, control))? {}
     Ok(())
 }

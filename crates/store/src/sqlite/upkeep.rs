@@ -10,6 +10,7 @@ use rusqlite::{
 use super::{Store, errors::classify, open::Connection};
 use crate::{
     error::StoreError,
+    files::open_private,
     retry::{Patience, patiently},
     sql::Control,
 };
@@ -46,21 +47,13 @@ impl Store {
         let mut source = self.0.readers.lease(control, || self.open_reader(control))?;
         let source = source.get()?;
         source.unwatch()?;
-        let mut copy = rusqlite::Connection::open(target).map_err(|error| classify(&error, target))?;
-        let backup = Backup::new(&source.inner, &mut copy).map_err(|error| classify(&error, target))?;
-        let mut patience = Patience::new(control);
-        loop {
-            control.check()?;
-            match backup.step(PAGES_PER_STEP).map_err(|error| classify(&error, target))? {
-                StepResult::Done => break,
-                StepResult::More => {}
-                _ => patience.wait()?,
-            }
-        }
-        drop(backup);
-        // A copy is one file: without this it would open with a log beside it.
-        copy.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()))
-            .map_err(|error| classify(&error, target))
+        // Inside a transaction the copy is of one snapshot; otherwise each write of another process
+        // would make it start again.
+        let snapshot = source.session(control, &self.0.options);
+        patiently(control, || snapshot.begin_read().inspect_err(|_| snapshot.roll_back()))?;
+        let copied = copy_pages(source, control, target);
+        snapshot.roll_back();
+        copied
     }
 
     pub(crate) fn restore_from(&self, control: &Control, source: &Path) -> Result<(), StoreError> {
@@ -101,6 +94,24 @@ impl Store {
     fn batch(&self, connection: &Connection, sql: &str) -> Result<(), StoreError> {
         connection.inner.execute_batch(sql).map_err(|error| classify(&error, self.path()))
     }
+}
+
+fn copy_pages(source: &Connection, control: &Control, target: &Path) -> Result<(), StoreError> {
+    open_private(target)?;
+    let mut copy = rusqlite::Connection::open(target).map_err(|error| classify(&error, target))?;
+    let backup = Backup::new(&source.inner, &mut copy).map_err(|error| classify(&error, target))?;
+    let mut patience = Patience::new(control);
+    loop {
+        control.check()?;
+        match backup.step(PAGES_PER_STEP).map_err(|error| classify(&error, target))? {
+            StepResult::Done => break,
+            StepResult::More => {}
+            _ => patience.wait()?,
+        }
+    }
+    drop(backup);
+    // A copy is one file: without this it would open with a log beside it.
+    copy.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(())).map_err(|error| classify(&error, target))
 }
 
 fn truncate_log(connection: &Connection, path: &Path) -> Result<(), StoreError> {
