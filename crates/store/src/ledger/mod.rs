@@ -17,6 +17,7 @@ pub mod meta;
 pub mod projects;
 pub mod purge;
 pub mod reviews;
+pub mod session;
 pub mod sources;
 pub mod states;
 pub mod usage;
