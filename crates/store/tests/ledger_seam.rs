@@ -137,6 +137,11 @@ fn a_statement_in_flight_stops_when_told_to() {
     });
     assert_eq!(endless(&Control::with_cancel(&cancel)).kind(), ErrorKind::Cancelled);
     canceller.join().expect("no panic");
+    let half_done = database.write(&Control::default().ending_in(Duration::from_millis(50)), |t| {
+        t.execute("INSERT INTO numbers VALUES (2, NULL)", &[])?;
+        t.query_one(ENDLESS, &[], |row| row.get::<i64>(0))
+    });
+    assert_eq!(half_done.expect_err("endless").kind(), ErrorKind::Deadline);
     assert!(started.elapsed() < Duration::from_secs(5));
     assert_eq!(count(&database), 1, "the connection is still good");
 }
