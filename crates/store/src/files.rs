@@ -216,7 +216,7 @@ fn ends_a_line(file: &mut File) -> io::Result<bool> {
 }
 
 /// Makes a rename outlast power loss. Windows has no such call and needs none.
-fn sync_directory(directory: &Path) -> io::Result<()> {
+pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(directory)?.sync_all() } else { Ok(()) }
 }
 

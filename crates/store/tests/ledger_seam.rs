@@ -232,6 +232,21 @@ fn a_damaged_file_is_an_error_and_no_panic() {
 }
 
 #[test]
+fn the_log_of_a_removed_database_is_not_replayed_into_the_next() {
+    let directory = tempfile::tempdir().expect("temporary directory");
+    let first = Database::new(options(directory.path(), ""));
+    insert(&first, 1).expect("written");
+    insert(&first, 2).expect("written");
+    // The open handle keeps the log from being tidied away.
+    std::fs::remove_file(directory.path().join("home/numbers.db")).expect("removed");
+    let next = Database::new(options(directory.path(), ""));
+    insert(&next, 3).expect("written");
+    assert_eq!(count(&next), 1);
+    assert_eq!(count(&first), 1, "the old handle follows");
+    assert_eq!(next.check(&Control::default(), false).expect("checked"), Vec::<String>::new());
+}
+
+#[test]
 fn a_foreign_file_is_left_alone() {
     let directory = tempfile::tempdir().expect("temporary directory");
     std::fs::create_dir(directory.path().join("home")).expect("directory");

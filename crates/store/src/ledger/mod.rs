@@ -119,16 +119,10 @@ impl Ledger {
         self.database.access(control)
     }
 
-    /// Makes the ledger, unless it exists. Of several processes that try at once the first one's
+    /// Makes the ledger, unless it exists ([`Database::exists`] tells at the cost of one look). Of several processes that try at once the first one's
     /// `birth` counts. Returns whether this call made it.
     pub fn initialise(&self, control: &Control, birth: &Birth) -> Result<bool, StoreError> {
-        match self.read(control, |read| read.is_born()) {
-            Ok(true) => return Ok(false),
-            Ok(false) => {}
-            Err(StoreError::NotInitialized { .. }) => self.database.create(control)?,
-            Err(error) => return Err(error),
-        }
-        self.database.write(control, |transaction| meta::record_birth(transaction, LOCAL, birth))
+        self.database.create_with(control, &|transaction| meta::record_birth(transaction, LOCAL, birth))
     }
 
     /// Runs `job` in one write transaction. `now` dates its audit rows, never earlier than the last.

@@ -12,6 +12,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+pub(crate) use open::Seed;
 pub(crate) use session::{Row, Session};
 
 use crate::{
@@ -62,12 +63,12 @@ impl Store {
     }
 
     pub(crate) fn exists(&self) -> bool {
-        FileIdentity::of(self.path()).is_some_and(|identity| identity.length > 0)
+        open::is_present(self.path())
     }
 
-    pub(crate) fn create(&self, control: &Control) -> Result<(), StoreError> {
+    pub(crate) fn create(&self, control: &Control, seed: Seed<'_>) -> Result<bool, StoreError> {
         self.follow_file();
-        open::create(&self.0.options, control)
+        open::create(&self.0.options, control, seed)
     }
 
     pub(crate) fn access(&self, control: &Control) -> Result<Access, StoreError> {

@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io::Read,
+    io::{self, Read},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -13,7 +13,7 @@ use super::{errors::classify, network::refuse_network, session::Session};
 use crate::{
     error::StoreError,
     faults::{FaultPlan, FaultPoint},
-    files::{directory_of, explain_io, lock_file, make_private_directory, open_private},
+    files::{directory_of, explain_io, lock_file, make_private_directory, open_private, sync_directory},
     migrate::{self, Durability, Schema, Standing},
     retry::patiently,
     sql::{Control, Creation, DatabaseOptions, Transaction},
@@ -88,6 +88,10 @@ impl Connection {
         Ok(Self { inner, path: path.to_path_buf(), reusable })
     }
 
+    fn close(self) -> Result<(), StoreError> {
+        self.inner.close().map_err(|(_, error)| classify(&error, &self.path))
+    }
+
     fn set(&self, pragmas: &str) -> Result<(), StoreError> {
         self.inner.execute_batch(pragmas).map_err(|error| classify(&error, &self.path))
     }
@@ -130,11 +134,11 @@ impl FileIdentity {
 /// Opens the writing connection.
 pub(super) fn writer(options: &DatabaseOptions, control: &Control) -> Result<Connection, StoreError> {
     let path = &options.path;
-    if FileIdentity::of(path).is_none_or(|identity| identity.length == 0) {
+    if !is_present(path) {
         match options.creation {
             Creation::OnRequest => return Err(StoreError::NotInitialized { path: path.clone() }),
-            Creation::OnFirstWrite => create(options, control)?,
-        }
+            Creation::OnFirstWrite => create(options, control, &|_| Ok(()))?,
+        };
     }
     writable(path).map_err(|reason| StoreError::ReadOnly { path: path.clone(), reason })?;
     refuse_network(directory_of(path))?;
@@ -142,7 +146,7 @@ pub(super) fn writer(options: &DatabaseOptions, control: &Control) -> Result<Con
     let standing = patiently(control, || recognise(&connection, options, control))?;
     match standing {
         Standing::Current => {}
-        Standing::Behind => create(options, control)?,
+        Standing::Behind => drop(create(options, control, &|_| Ok(()))?),
         Standing::ReadableOnly(found) => {
             let (schema, known) = (options.schema.name, options.schema.latest());
             return Err(StoreError::Newer { schema, found, known, action: "write" });
@@ -158,7 +162,7 @@ pub(super) fn reader(
     control: &Control,
 ) -> Result<(Connection, Option<String>), StoreError> {
     let path = &options.path;
-    if FileIdentity::of(path).is_none_or(|identity| identity.length == 0) {
+    if !is_present(path) {
         return Err(StoreError::NotInitialized { path: path.clone() });
     }
     refuse_network(directory_of(path))?;
@@ -173,7 +177,7 @@ pub(super) fn reader(
         (_, Some(reason)) => Some(reason),
         (Standing::Current, None) => None,
         (Standing::Behind, None) => {
-            create(options, control)?;
+            create(options, control, &|_| Ok(()))?;
             None
         }
     };
@@ -210,22 +214,64 @@ fn unchanging(
     Ok((connection, standing, Some(reason)))
 }
 
-/// Makes the file if it is missing and applies the migrations that are, one process at a time.
-pub(super) fn create(options: &DatabaseOptions, control: &Control) -> Result<(), StoreError> {
+/// Makes the file if it is missing, else applies the migrations that are; one process at a time.
+/// `seed` writes the first rows of a new file. Returns whether the file was made.
+///
+/// A new file is made under another name and renamed when it is whole, so that a file with content is
+/// always a finished one.
+pub(super) fn create(
+    options: &DatabaseOptions,
+    control: &Control,
+    seed: Seed<'_>,
+) -> Result<bool, StoreError> {
     let path = &options.path;
     let directory = directory_of(path);
     make_private_directory(directory)?;
     refuse_network(directory)?;
     let _lock = lock(path, control)?;
-    // SQLite gives the log and its shared memory the permissions of the file.
-    open_private(path)?;
     writable(path).map_err(|reason| StoreError::ReadOnly { path: path.clone(), reason })?;
+    if is_present(path) {
+        bring_up_to_date(path, options, control)?.close()?;
+        return Ok(false);
+    }
+    let unfinished = beside(path, ".new");
+    for leftover in [&unfinished, &beside(&unfinished, "-wal"), &beside(&unfinished, "-shm")] {
+        remove_if_present(leftover)?;
+    }
+    // SQLite gives the log and its shared memory the permissions of the file.
+    open_private(&unfinished)?;
+    let connection = bring_up_to_date(&unfinished, options, control)?;
+    patiently(control, || in_transaction(&connection, options, control, seed))?;
+    connection.set("PRAGMA wal_checkpoint(TRUNCATE)")?;
+    connection.close()?;
+    // The log of a database that was removed without it would be replayed into the new one.
+    remove_if_present(&beside(path, "-wal"))?;
+    remove_if_present(&beside(path, "-shm"))?;
+    fs::rename(&unfinished, path).map_err(|error| explain_io("create", path, &error))?;
+    sync_directory(directory).map_err(|error| explain_io("create", directory, &error))?;
+    Ok(true)
+}
+
+/// Writes the first rows of a new database.
+pub(crate) type Seed<'s> = &'s dyn Fn(&Transaction<'_>) -> Result<(), StoreError>;
+
+/// Opens the file at `path` for writing and applies the migrations that are missing.
+fn bring_up_to_date(
+    path: &Path,
+    options: &DatabaseOptions,
+    control: &Control,
+) -> Result<Connection, StoreError> {
     let connection = Connection::open(path, OpenFlags::SQLITE_OPEN_READ_WRITE, true)?;
     patiently(control, || refuse_foreign(&connection, &options.schema))?;
     patiently(control, || switch_to_log(&connection))?;
     patiently(control, || set_up_writer(&connection, &options.schema))?;
     while patiently(control, || migrate_one(&connection, options, control))? {}
-    Ok(())
+    Ok(connection)
+}
+
+/// Whether the file exists and holds something.
+pub(super) fn is_present(path: &Path) -> bool {
+    FileIdentity::of(path).is_some_and(|identity| identity.length > 0)
 }
 
 /// Applies the next missing migration; false when there is none.
@@ -234,26 +280,36 @@ fn migrate_one(
     options: &DatabaseOptions,
     control: &Control,
 ) -> Result<bool, StoreError> {
-    let no_faults = FaultPlan::none();
-    let session = Session { faults: &no_faults, ..connection.session(control, options) };
-    session.begin_write()?;
-    let transaction = Transaction(session);
-    let outcome = (|| {
+    in_transaction(connection, options, control, |transaction| {
         transaction.batch(migrate::TABLE)?;
-        let applied = migrate::applied(&transaction)?;
+        let applied = migrate::applied(transaction)?;
         if migrate::standing(&options.schema, &applied)? != Standing::Behind {
             return Ok(false);
         }
         let Some(migration) = migrate::next(&options.schema, &applied) else { return Ok(false) };
-        migrate::apply(&transaction, migration, NOW)?;
+        migrate::apply(transaction, migration, NOW)?;
         transaction.batch(&format!(
             "PRAGMA application_id = {}; PRAGMA user_version = {};",
             options.schema.application_id, migration.version
         ))?;
         options.faults.visit(FaultPoint::Migrate, &options.path)?;
-        transaction.0.commit()?;
         Ok(true)
-    })();
+    })
+}
+
+/// Runs `job` in a write transaction of its own, outside the script of faults, which counts the
+/// statements of jobs and not those of migrations.
+fn in_transaction<T>(
+    connection: &Connection,
+    options: &DatabaseOptions,
+    control: &Control,
+    job: impl Fn(&Transaction<'_>) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    let no_faults = FaultPlan::none();
+    let session = Session { faults: &no_faults, ..connection.session(control, options) };
+    session.begin_write()?;
+    let transaction = Transaction(session);
+    let outcome = job(&transaction).and_then(|value| transaction.0.commit().map(|()| value));
     transaction.0.roll_back();
     outcome
 }
@@ -330,6 +386,9 @@ fn lock(path: &Path, control: &Control) -> Result<File, StoreError> {
 pub(super) fn writable(path: &Path) -> Result<(), String> {
     #[cfg(unix)]
     for place in [path, directory_of(path)] {
+        if place == path && !path.exists() {
+            continue;
+        }
         if let Err(error) = rustix::fs::access(place, rustix::fs::Access::WRITE_OK) {
             return Err(match error {
                 rustix::io::Errno::ROFS => "the file system is mounted read-only".into(),
@@ -342,6 +401,13 @@ pub(super) fn writable(path: &Path) -> Result<(), String> {
         return Err("the file is marked read-only".into());
     }
     Ok(())
+}
+
+fn remove_if_present(path: &Path) -> Result<(), StoreError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(explain_io("remove", path, &error)),
+        _ => Ok(()),
+    }
 }
 
 fn beside(path: &Path, suffix: &str) -> PathBuf {

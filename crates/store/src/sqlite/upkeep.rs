@@ -57,7 +57,7 @@ impl Store {
     }
 
     pub(crate) fn restore_from(&self, control: &Control, source: &Path) -> Result<(), StoreError> {
-        self.create(control)?;
+        self.create(control, &|_| Ok(()))?;
         let mut connection = self.0.writer.lease(control, || self.open_writer(control))?;
         let connection = connection.get()?;
         connection.unwatch()?;
