@@ -206,8 +206,9 @@ fn embed(text: &str) -> Option<Vec<f32>> {
 }
 
 fn word(mut number: u64) -> String {
-    const SYLLABLES: [&str; 16] =
-        ["ba", "ro", "ti", "ken", "lu", "mar", "so", "vi", "dan", "pe", "gol", "ni", "zu", "fer", "ha", "qui"];
+    const SYLLABLES: [&str; 16] = [
+        "ba", "ro", "ti", "ken", "lu", "mar", "so", "vi", "dan", "pe", "gol", "ni", "zu", "fer", "ha", "qui",
+    ];
     let mut word = String::new();
     number += 16;
     while number > 0 {

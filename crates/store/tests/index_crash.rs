@@ -65,8 +65,9 @@ fn threads_index_and_read_at_once() {
                 let mut numbers = Numbers::new(number + 1);
                 while !done.load(Ordering::Relaxed) {
                     let budget = Duration::from_millis(20);
-                    let caught =
-                        index.catch_up(&Control::default(), TENANT, truth, semantic(), budget).expect("catches up");
+                    let caught = index
+                        .catch_up(&Control::default(), TENANT, truth, semantic(), budget)
+                        .expect("catches up");
                     Ask::new(index).answer(&question(&mut numbers), &caught).expect("answers");
                 }
             });
@@ -98,7 +99,8 @@ fn child_process_indexes_and_reads() {
     let mut numbers = Numbers::new(u64::from(std::process::id()));
     loop {
         let budget = Duration::from_millis(10);
-        let caught = index.catch_up(&Control::default(), TENANT, &truth, semantic(), budget).expect("catches up");
+        let caught =
+            index.catch_up(&Control::default(), TENANT, &truth, semantic(), budget).expect("catches up");
         Ask::new(&index).answer(&question(&mut numbers), &caught).expect("answers");
         if caught.behind == 0 {
             break;

@@ -57,7 +57,8 @@ fn another_epoch_or_history_starts_over() {
 #[test]
 fn two_analyser_versions_stand_side_by_side() {
     let home = tempfile::tempdir().expect("a home");
-    let (old, new) = (Index::new(home.path(), 1, FaultPlan::none()), Index::new(home.path(), 2, FaultPlan::none()));
+    let (old, new) =
+        (Index::new(home.path(), 1, FaultPlan::none()), Index::new(home.path(), 2, FaultPlan::none()));
     let truth = Truth::new(history(31, 900));
     follow(&old, &truth);
     assert!(!new.path().exists());

@@ -59,8 +59,11 @@ impl Index {
         }
         let mut result = CaughtUp::default();
         match self.writer(control) {
-            Ok(Some(mut writer)) => follow(&mut writer, tenant, truth, preparer, (started, budget), &mut result)?,
-            Ok(None) | Err(StoreError::ReadOnly { .. } | StoreError::Full { .. } | StoreError::Busy { .. }) => {}
+            Ok(Some(mut writer)) => {
+                follow(&mut writer, tenant, truth, preparer, (started, budget), &mut result)?
+            }
+            Ok(None)
+            | Err(StoreError::ReadOnly { .. } | StoreError::Full { .. } | StoreError::Busy { .. }) => {}
             Err(error) => return Err(error),
         }
         let cursor = self.cursor(tenant)?;

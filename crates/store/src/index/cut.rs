@@ -30,7 +30,12 @@ fn break_before(text: &str, limit: usize) -> usize {
     let after = |found: Option<usize>, length: usize| found.map(|at| at + length).filter(late);
     let sentence = || {
         let ends = |c: char| matches!(c, '.' | '!' | '?' | '\u{3002}' | '\u{FF01}' | '\u{FF1F}');
-        window.char_indices().filter(|(_, c)| ends(*c)).map(|(at, c)| at + c.len_utf8()).next_back().filter(late)
+        window
+            .char_indices()
+            .filter(|(_, c)| ends(*c))
+            .map(|(at, c)| at + c.len_utf8())
+            .next_back()
+            .filter(late)
     };
     after(window.rfind("\n\n"), 2)
         .or_else(|| after(window.rfind('\n'), 1))

@@ -131,7 +131,11 @@ impl Index {
     }
 
     /// The owners known in `collections`, sorted, for [`strata_core::analysis::QueryContext::people`].
-    pub fn people(&self, control: &Control, collections: &[CollectionKey]) -> Result<Vec<String>, StoreError> {
+    pub fn people(
+        &self,
+        control: &Control,
+        collections: &[CollectionKey],
+    ) -> Result<Vec<String>, StoreError> {
         let mut people: Vec<String> = self.read_with(control, Vec::new(), |tx| {
             let mut people = Vec::new();
             for key in collections {
@@ -164,7 +168,8 @@ impl Index {
         };
         let mark = cursor(tx, tenant)?.mark;
         let ahead = &pending[pending.partition_point(|change| change.mark <= mark)..];
-        let mut gathered = Gathered { views: Vec::new(), postings: Vec::new(), mark, index_behind: ahead.len() };
+        let mut gathered =
+            Gathered { views: Vec::new(), postings: Vec::new(), mark, index_behind: ahead.len() };
         for key in request.collections {
             let mut view = match self.views.get(tx, key, set.as_ref())? {
                 Lookup::Ready(view) => view,

@@ -12,8 +12,8 @@ use strata_store::{
     Control, StoreError,
     faults::FaultPlan,
     index::{
-        Answer, CaughtUp, Change, CollectionKey, Embedder, Filter, Group, Index, Mark, Preparer, QueryVector, Request,
-        Source, SourceKind, Subject, TruthReader, Turn, WINDOW,
+        Answer, CaughtUp, Change, CollectionKey, Embedder, Filter, Group, Index, Mark, Preparer, QueryVector,
+        Request, Source, SourceKind, Subject, TruthReader, Turn, WINDOW,
     },
 };
 
