@@ -237,6 +237,11 @@ impl Transaction<'_> {
         self.0.execute(sql, params)
     }
 
+    /// The database file, for messages.
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
     /// Runs several statements without parameters: schema changes.
     pub fn batch(&self, sql: &str) -> Result<(), StoreError> {
         self.0.batch(sql)
@@ -359,6 +364,12 @@ impl Database {
     /// Copies a consistent state into the new file `target`, which must not exist.
     pub fn copy_to(&self, control: &Control, target: &Path) -> Result<(), StoreError> {
         self.0.copy_to(control, target)
+    }
+
+    /// Replaces everything in the database by what the database file `source` holds, in one
+    /// transaction; the database is made if it is missing. Open handles of every process see it.
+    pub fn restore_from(&self, control: &Control, source: &Path) -> Result<(), StoreError> {
+        self.0.restore_from(control, source)
     }
 
     /// Closes the idle connections; the next job opens the file anew.

@@ -27,6 +27,12 @@ impl DateHints {
         self.years.is_empty() && self.months.is_empty() && self.ranges.is_empty()
     }
 
+    /// Whether a day is named, or a span of a few days relative to now.
+    pub fn names_a_day(&self) -> bool {
+        const FEW_DAYS: i64 = 3 * 24 * HOUR;
+        !self.days.is_empty() || self.ranges.iter().any(|r| r.to.0.saturating_sub(r.from.0) <= FEW_DAYS)
+    }
+
     /// Agreement of a local date with the named dates, 0 to 2.5 (guides: same month 1, the month after .4,
     /// a year that differs x .2; a year alone 1 or 0; same day +1.5, up to 2 days after +1, up to 8 +.5).
     pub fn score(&self, date: civil::Date) -> f32 {
@@ -156,7 +162,9 @@ static ENGLISH_DATE: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Before or after `may`, what makes it the month rather than the verb.
 static MAY_IS_MONTH: LazyLock<Regex> = LazyLock::new(|| {
-    compile(r"(?-u)\b(?:in|on|of|during|since|until|by|last|this|next|early|late|mid|[0-9]{1,2}(?:st|nd|rd|th)?)[ -]may\b|\bmay,? (?:[0-9]{1,2}(?:st|nd|rd|th)?\b|20[0-9][0-9])")
+    compile(
+        r"(?-u)\b(?:in|on|of|during|since|until|by|last|this|next|early|late|mid|[0-9]{1,2}(?:st|nd|rd|th)?)[ -]may\b|\bmay,? (?:[0-9]{1,2}(?:st|nd|rd|th)?\b|20[0-9][0-9])",
+    )
 });
 
 fn english_months(text: &str, hints: &mut DateHints) {
@@ -167,8 +175,11 @@ fn english_months(text: &str, hints: &mut DateHints) {
             "may" => MAY_IS_MONTH.is_match(text),
             _ => found.get(2).is_some() || dated,
         };
-        let ends_word = found.get(0).is_some_and(|m| !text[m.end()..].starts_with(|c: char| c.is_ascii_alphanumeric()));
-        let Some(month) = MONTHS.iter().position(|m| m.starts_with(&name[..name.len().min(3)])) else { continue };
+        let ends_word =
+            found.get(0).is_some_and(|m| !text[m.end()..].starts_with(|c: char| c.is_ascii_alphanumeric()));
+        let Some(month) = MONTHS.iter().position(|m| m.starts_with(&name[..name.len().min(3)])) else {
+            continue;
+        };
         if certain && ends_word {
             add(&mut hints.months, i8::try_from(month + 1).ok());
             for group in [1, 4] {
@@ -209,8 +220,7 @@ fn numeric_dates(text: &str, hints: &mut DateHints) {
 }
 
 fn month_number(text: &str) -> Option<i8> {
-    const NUMERALS: [&str; 12] =
-        ["一", "二", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "十二"];
+    const NUMERALS: [&str; 12] = ["一", "二", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "十二"];
     let number = match NUMERALS.iter().position(|n| *n == text) {
         Some(index) => i8::try_from(index + 1).ok(),
         None => text.parse().ok(),
@@ -233,7 +243,21 @@ const RELATIVE: &[(&[&str], Span)] = &[
     (&["day before yesterday", "前天", "一昨日", "おととい", "그저께"], Span::Day(-2)),
     (&["yesterday", "last night", "昨天", "昨晚", "昨日", "きのう", "어제"], Span::Day(-1)),
     (&["today", "tonight", "this morning", "今天", "今晚", "今日", "오늘"], Span::Day(0)),
-    (&["last week", "past week", "上个星期", "上個星期", "上星期", "上周", "上週", "先週", "지난주", "지난 주"], Span::Week(-1)),
+    (
+        &[
+            "last week",
+            "past week",
+            "上个星期",
+            "上個星期",
+            "上星期",
+            "上周",
+            "上週",
+            "先週",
+            "지난주",
+            "지난 주",
+        ],
+        Span::Week(-1),
+    ),
     (&["this week", "这周", "這週", "本周", "本週", "这个星期", "今週", "이번 주", "이번주"], Span::Week(0)),
     (&["last month", "past month", "上个月", "上個月", "上月", "先月", "지난달", "지난 달"], Span::Month(-1)),
     (&["this month", "这个月", "這個月", "本月", "今月", "이번 달", "이번달"], Span::Month(0)),

@@ -40,14 +40,15 @@ pub(super) fn fingerprint(terms: &BTreeMap<String, u32>) -> Fingerprint {
 }
 
 const NEGATIONS: [&str; 16] = [
-    "no", "not", "don", "didn", "doesn", "isn", "wasn", "nor", "never", "without", "不", "没", "沒", "無", "안", "没有",
+    "no", "not", "don", "didn", "doesn", "isn", "wasn", "nor", "never", "without", "不", "没", "沒", "無",
+    "안", "没有",
 ];
 
 /// FNV-1a with a final mix, so that short terms spread over all bits.
 fn fnv(text: &str) -> u64 {
-    let mut hash = text.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |h, b| {
-        (h ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01B3)
-    });
+    let mut hash = text
+        .bytes()
+        .fold(0xCBF2_9CE4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01B3));
     hash ^= hash >> 33;
     hash = hash.wrapping_mul(0xFF51_AFD7_ED55_8CCD);
     hash ^ hash >> 33

@@ -72,10 +72,18 @@ pub fn analyze_passage(text: &str) -> Passage {
         terms: sink.terms.into_iter().collect(),
         length: sink.length,
         has_time_expression: time_words::has_time_expression(&text),
-        is_question: text.trim_end().ends_with(['?', '\u{FF1F}', '\u{061F}']),
+        is_question: is_question(&text),
         cjk_share: script::cjk_share(&text),
         fingerprint,
     }
+}
+
+/// Whether the text ends in a question mark, before a note in brackets at its end.
+fn is_question(text: &str) -> bool {
+    let text = text.trim_end();
+    let said =
+        text.strip_suffix(']').and_then(|t| t.rsplit_once('[')).map_or(text, |(said, _)| said.trim_end());
+    said.ends_with(['?', '\u{FF1F}', '\u{061F}'])
 }
 
 #[derive(Default)]

@@ -57,7 +57,7 @@ pub struct Term {
 pub struct Query {
     /// Distinct terms in order of appearance, at most [`MAX_QUERY_TERMS`].
     pub terms: Vec<Term>,
-    /// The known people it names, by their number in [`QueryContext::people`], ascending.
+    /// The known people it names, by their number in [`QueryContext::people`], in order of mention.
     pub people: Vec<u32>,
     /// The dates it names.
     pub dates: DateHints,
@@ -169,32 +169,33 @@ impl Names {
     fn find(text: &str, people: &[&str]) -> Self {
         let folded = fold(text);
         let mut found = Self { people: Vec::new(), words: HashSet::new() };
+        let mut mentions: Vec<(usize, u32)> = Vec::new();
         for (number, person) in people.iter().enumerate() {
             let name = fold(&normalise(person));
             let name = name.trim();
             let usable = !name.is_empty() && !is_role(name) && !is_stop(name);
-            if usable && contains_name(&folded, name) {
-                found.people.extend(u32::try_from(number));
-                let mut sink =
-                    QuerySink { terms: Vec::new(), seen: HashSet::new(), is_truncated: false };
-                scan(name, &mut sink);
+            if usable && let Some(at) = find_name(&folded, name) {
+                mentions.extend(u32::try_from(number).map(|number| (at, number)));
+                let mut sink = QuerySink { terms: Vec::new(), seen: HashSet::new(), is_truncated: false };
+                scan(&normalise(person), &mut sink);
                 found.words.extend(sink.terms.into_iter().map(|t| t.text));
             }
         }
+        mentions.sort_unstable();
+        found.people = mentions.into_iter().map(|(_, number)| number).collect();
         found
     }
 }
 
-/// Whether `name` stands in `text` as whole words; a name in a script without spaces, anywhere.
-fn contains_name(text: &str, name: &str) -> bool {
+/// Where `name` first stands in `text` as whole words; a name in a script without spaces, anywhere.
+fn find_name(text: &str, name: &str) -> Option<usize> {
     let joins = |c: Option<char>, edge: Option<char>| {
-        c.zip(edge).is_some_and(|(c, edge)| {
-            script(c) == Script::Word && script(edge) == Script::Word
-        })
+        c.zip(edge).is_some_and(|(c, edge)| script(c) == Script::Word && script(edge) == Script::Word)
     };
-    text.match_indices(name).any(|(at, _)| {
+    let stands = |at: usize| {
         let before = text[..at].chars().next_back();
         let after = text[at + name.len()..].chars().next();
         !joins(before, name.chars().next()) && !joins(after, name.chars().next_back())
-    })
+    };
+    text.match_indices(name).map(|(at, _)| at).find(|at| stands(*at))
 }

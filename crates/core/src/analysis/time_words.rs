@@ -6,7 +6,17 @@ use regex::Regex;
 
 /// English month names in order; the first three letters are their abbreviations.
 pub(super) const MONTHS: [&str; 12] = [
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
     "december",
 ];
 
@@ -26,16 +36,15 @@ pub(super) fn compile(pattern: &str) -> Regex {
 
 static ENGLISH_TIME: LazyLock<Regex> = LazyLock::new(|| {
     let season = "summer|winter|spring|fall|autumn";
-    let past = format!("last (?:week|month|year|night|weekend|{season}|(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*)");
+    let past =
+        format!("last (?:week|month|year|night|weekend|{season}|(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*)");
     let coming = "next (?:week|month|year|weekend|summer)";
     let current = "this (?:week|month|year|weekend|morning|summer)";
     let weekday = "(?:mon|tues|wednes|thurs|fri|satur|sun)day";
     let span = "(?:few|[0-9]+|two|three|four|five|six|seven|eight|nine|ten) (?:days|weeks|months|years)";
     let single = "yesterday|today|tonight|tomorrow|ago|recently|just|since|weekend|(?:19|20)[0-9][0-9]";
     let months = MONTHS.join("|");
-    compile(&format!(
-        r"(?i-u)\b(?:{single}|{past}|{coming}|{current}|{weekday}|{months}|{span})\b"
-    ))
+    compile(&format!(r"(?i-u)\b(?:{single}|{past}|{coming}|{current}|{weekday}|{months}|{span})\b"))
 });
 
 static CJK_TIME: LazyLock<Regex> = LazyLock::new(|| {
@@ -50,9 +59,10 @@ static CJK_TIME: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 static ENGLISH_WHEN: LazyLock<Regex> = LazyLock::new(|| {
-    compile(concat!(
-        r"(?i-u)\b(?:when|how long|what (?:date|day|month|year|time)|which (?:month|year|day)|since when)\b"
-    ))
+    let opening = r#"(?:^[ '"(]*|[,;:.!?] *|\b(?:and|so|but|since) )when\b"#;
+    let asking = r"\bwhen (?:did|do|does|was|were|is|are|will|has|have|had|should|can)\b";
+    let other = r"\b(?:how long|what (?:date|day|month|year|time)|which (?:month|year|day))\b";
+    compile(&format!("(?i-u){opening}|{asking}|{other}"))
 });
 
 static CJK_WHEN: LazyLock<Regex> = LazyLock::new(|| {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{
     Part, Ranking, TermPostings,
-    columns::{Columns, ColumnsBuilder, Flags, NONE, NO_TIME, Row},
+    columns::{Columns, ColumnsBuilder, Flags, NO_TIME, NONE, Row},
     rank,
     settings::Settings,
 };
@@ -150,7 +150,12 @@ impl Corpus {
         let people: Vec<u32> = (0..).take(self.owners.len()).collect();
         let postings = self.postings(query);
         let cosines = vector.and_then(|v| self.cosines(v));
-        let part = Part { columns: &self.columns, postings: &postings, cosines: cosines.as_deref(), people: &people };
+        let part = Part {
+            columns: &self.columns,
+            postings: &postings,
+            cosines: cosines.as_deref(),
+            people: &people,
+        };
         rank(query, &[part], &|_, _| true, settings, limit)
     }
 }

@@ -2,13 +2,14 @@
 //! rankings, whichever way their index was built.
 //!
 //! One call of [`rank()`] ranks the passages of one or more collections against one analysed query:
-//! 1. BM25 of every lexical hit; document counts and average lengths are sums over exactly the given parts;
+//! 1. BM25 of every lexical hit, and all else for the best of them and what is near them; document counts and average lengths are sums over exactly the given parts;
 //! 2. per-query normalisation: BM25 over its best visible value, cosine from its least to its best;
 //! 3. structure where it exists: neighbours, group (session, document), owner, date, kind of question;
 //! 4. small bounded signals that only part near-equals;
 //! 5. the floor, from evidence that does not depend on the other passages' scores;
 //! 6. near-duplicate collapse and soft diversity.
 
+mod candidates;
 mod columns;
 mod corpus;
 mod dense;
@@ -19,7 +20,7 @@ mod select;
 mod settings;
 
 pub use self::{
-    columns::{Columns, ColumnsBuilder, Flags, NONE, NO_TIME, Row},
+    columns::{Columns, ColumnsBuilder, Flags, NO_TIME, NONE, Row},
     corpus::{Corpus, Item},
     evidence::{Evidence, Floor},
     score::Components,
@@ -74,9 +75,9 @@ pub struct Hit {
     pub components: Components,
     /// Raw BM25.
     pub bm25: f32,
-    /// Rank among the visible lexical hits, from 1; `None` when no query term occurs.
+    /// Rank among the visible lexical hits, from 1; `None` when no query term occurs, or past the 2048th.
     pub lexical_rank: Option<u32>,
-    /// Rank by cosine among the visible passages with vectors, from 1; `None` without a vector.
+    /// Rank by cosine among the visible passages, from 1; `None` without a vector, or past the 50th.
     pub dense_rank: Option<u32>,
     /// Absolute evidence, comparable between queries.
     pub evidence: Evidence,
@@ -123,16 +124,16 @@ pub fn rank(
     settings: &Settings,
     limit: usize,
 ) -> Ranking {
-    let lexical = Lexical::of(query, parts, visible, settings);
+    let lexical = Lexical::of(query, parts, visible);
     let dense = Dense::of(query, parts, visible, settings);
     let mut scorer = Scorer::new(query, parts, &lexical, &dense, settings);
     let candidates = scorer.candidates(visible);
     let ranked = scorer.best(&candidates, limit);
     let hits = ranked.into_iter().map(|(place, score)| scorer.explain(place, score)).collect();
     let mut ranking = select::select(hits, query, parts, settings, limit);
-    ranking.lexical_hits = lexical.visible_hits;
+    ranking.lexical_hits = u32::try_from(lexical.hits.len()).unwrap_or(u32::MAX);
     ranking.scored = u32::try_from(candidates.len()).unwrap_or(u32::MAX);
     ranking.passages = lexical.passages;
-    scorer.add_ranks(&mut ranking, visible);
+    scorer.add_ranks(&mut ranking);
     ranking
 }

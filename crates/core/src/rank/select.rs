@@ -11,11 +11,14 @@ pub(super) fn select(
     settings: &Settings,
     limit: usize,
 ) -> Ranking {
-    let (kept, below) = settings.floor.split(hits, query);
+    let (kept, below) = settings.floor.split(hits, query, limit);
     let kept = if settings.collapse { collapse(kept, parts) } else { kept };
     let (results, rest) = spread(kept, parts, settings, limit);
-    let mut near_misses: Vec<(Hit, Missed)> =
-        rest.into_iter().map(|h| (h, Missed::Limit)).chain(below.into_iter().map(|h| (h, Missed::Floor))).collect();
+    let mut near_misses: Vec<(Hit, Missed)> = rest
+        .into_iter()
+        .map(|h| (h, Missed::Limit))
+        .chain(below.into_iter().map(|h| (h, Missed::Floor)))
+        .collect();
     near_misses.truncate(NEAR_MISSES);
     Ranking { hits: results, near_misses, ..Ranking::default() }
 }
@@ -32,7 +35,10 @@ fn collapse(hits: Vec<Hit>, parts: &[Part<'_>]) -> Vec<Hit> {
         let (print, owner, length) = of(hit.place);
         let twin = kept.iter_mut().find(|k| {
             let (other, other_owner, other_length) = of(k.place);
-            length > 0 && owner == other_owner && length.abs_diff(other_length) <= 1 + length / 8 && print.is_near(other)
+            length > 0
+                && owner == other_owner
+                && length.abs_diff(other_length) <= 1 + length / 8
+                && print.is_near(other)
         });
         match twin {
             Some(better) => better.duplicates.push(hit.place),
@@ -60,9 +66,9 @@ fn spread(hits: Vec<Hit>, parts: &[Part<'_>], settings: &Settings, limit: usize)
         let mut pick = at;
         if counts[usize::from(source(&hits[at]))] >= share.max(1) {
             let least = settings.diversity.least_ratio * hits[at].score;
-            let other = (at + 1..hits.len()).take_while(|o| hits[*o].score >= least).find(|o| {
-                !chosen[*o] && counts[usize::from(source(&hits[*o]))] < share.max(1)
-            });
+            let other = (at + 1..hits.len())
+                .take_while(|o| hits[*o].score >= least)
+                .find(|o| !chosen[*o] && counts[usize::from(source(&hits[*o]))] < share.max(1));
             pick = other.unwrap_or(at);
         }
         chosen[pick] = true;

@@ -78,8 +78,8 @@ impl Default for RrfBoosts {
 /// Weights of the convex fusion. `b` is BM25 over the best visible BM25 of the query, `c` the cosine scaled
 /// from the least to the best of the query; both lie between 0 and 1.
 ///
-/// The structure weights are half of what was fitted on chat alone, so that sentences of documents, facts
-/// and code are served by the same numbers.
+/// The structure weights are about half of what was fitted on chat alone, so that sentences of documents,
+/// facts and code are served by the same numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Weights {
     /// `b` of the passage.
@@ -102,11 +102,16 @@ pub struct Weights {
     pub next_dense: f32,
     /// The best `b` of its group.
     pub group_best: f32,
+    /// `b` of the passage before it, once more, when that one is a question: answers follow questions.
+    pub answer: f32,
+    /// Scale of the neighbour terms for passages that are no turns: a sentence of a document says less about
+    /// the next than a turn does.
+    pub document_neighbours: f32,
     /// BM25 of its group as one text, over the best such value.
     pub group_lexical: f32,
     /// Mean of the three best `c` of its group.
     pub group_dense: f32,
-    /// Owner: +half when the query names one person and it is the owner, -half when it is another.
+    /// Owner: +half when it is the person that the query names first, -half when it is a person not named.
     pub owner: f32,
     /// Agreement of its time with the dates of the query, 0 to 2.5.
     pub date: f32,
@@ -131,19 +136,21 @@ impl Default for Weights {
         Self {
             lexical: 0.40,
             dense: 0.60,
-            lexical_alone: 0.45,
-            code_lexical: 0.30,
-            code_dense: 0.70,
-            previous: 0.145,
+            lexical_alone: 0.5,
+            code_lexical: 0.40,
+            code_dense: 0.60,
+            previous: 0.12,
             second_previous: 0.10,
             next: 0.035,
-            next_dense: 0.095,
-            group_best: 0.165,
-            group_lexical: 0.14,
-            group_dense: 0.195,
+            next_dense: 0.18,
+            answer: 0.2,
+            document_neighbours: 0.4,
+            group_best: 0.2,
+            group_lexical: 0.25,
+            group_dense: 0.3,
             owner: 0.44,
-            date: 0.73,
-            when: 0.41,
+            date: 0.6,
+            when: 0.3,
             question: -0.11,
             length: 0.04,
             authority: 0.004,

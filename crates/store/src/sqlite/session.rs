@@ -23,6 +23,10 @@ pub(crate) struct Session<'s> {
 }
 
 impl Session<'_> {
+    pub(crate) fn path(&self) -> &Path {
+        self.path
+    }
+
     pub(super) fn begin_write(&self) -> Result<(), StoreError> {
         self.batch_unchecked("BEGIN IMMEDIATE")
     }
