@@ -76,7 +76,7 @@ fn damaged_and_foreign_files_are_set_aside() {
     follow(&fresh, &truth);
     for bytes in [b"not a database at all".repeat(400), Vec::from(*b"SQLite format 3\0 and then nonsense")] {
         let index = open(home.path());
-        std::fs::write(index.path(), &bytes).expect("writes");
+        strata_store::files::write_atomic(index.path(), &bytes).expect("writes");
         let opened = index.open(&Control::default()).expect("opens");
         let strata_store::index::Opened::SetAside(aside) = opened else { panic!("it was set aside") };
         assert_eq!(std::fs::read(aside).expect("is kept"), bytes);

@@ -188,7 +188,7 @@ fn a_reader_without_an_index_answers_from_the_ledger() {
 
 fn assert_only(
     index: &strata_store::index::Index,
-    filter: Filter,
+    filter: &Filter,
     passes: impl Fn(&Source, &Subject) -> bool,
 ) {
     let truth = Truth::new(history(91, 1_300));
@@ -212,21 +212,23 @@ fn filters_hold_before_the_best_are_taken() {
     let index = open(home.path());
     follow(&index, &Truth::new(history(91, 1_300)));
     let layers = vec![Layer::P0, Layer::P5];
-    assert_only(&index, Filter { layers: layers.clone(), ..Filter::default() }, |_, s| {
+    assert_only(&index, &Filter { layers: layers.clone(), ..Filter::default() }, |_, s| {
         layers.contains(&s.layer)
     });
     let kinds = vec!["decision".to_owned()];
-    assert_only(&index, Filter { kinds: kinds.clone(), ..Filter::default() }, |_, s| kinds.contains(&s.kind));
+    assert_only(&index, &Filter { kinds: kinds.clone(), ..Filter::default() }, |_, s| {
+        kinds.contains(&s.kind)
+    });
     let sources = vec![SourceKind::Document];
-    assert_only(&index, Filter { sources, ..Filter::default() }, |s, _| s.kind == SourceKind::Document);
+    assert_only(&index, &Filter { sources, ..Filter::default() }, |s, _| s.kind == SourceKind::Document);
     let none = Some(vec![String::new()]);
-    assert_only(&index, Filter { branches: none, ..Filter::default() }, |_, s| s.branch.is_empty());
+    assert_only(&index, &Filter { branches: none, ..Filter::default() }, |_, s| s.branch.is_empty());
     let feature = Some(vec!["feature".to_owned()]);
-    assert_only(&index, Filter { branches: feature, ..Filter::default() }, |_, s| s.branch == "feature");
-    assert_only(&index, Filter { with: 1, without: 2, ..Filter::default() }, |_, s| s.marks & 3 == 1);
+    assert_only(&index, &Filter { branches: feature, ..Filter::default() }, |_, s| s.branch == "feature");
+    assert_only(&index, &Filter { with: 1, without: 2, ..Filter::default() }, |_, s| s.marks & 3 == 1);
     let from = 1_700_000_000_000_000 + 200 * 60_000_000;
     let range = TimeRange { from: Timestamp(from), to: Timestamp(from + 600 * 60_000_000) };
-    assert_only(&index, Filter { time: Some(range), ..Filter::default() }, |_, s| {
+    assert_only(&index, &Filter { time: Some(range), ..Filter::default() }, |_, s| {
         range.contains(Timestamp(s.at))
     });
 }
