@@ -149,7 +149,13 @@ fn to_input_offsets(found: &[Span], applied: &[Span]) -> Vec<Span> {
         let next = edges.partition_point(|&(start, ..)| start < position);
         match next.checked_sub(1).map(|i| edges[i]) {
             None => position,
-            Some((_, end, from, to)) if position < end => if is_end { to } else { from },
+            Some((_, end, from, to)) if position < end => {
+                if is_end {
+                    to
+                } else {
+                    from
+                }
+            }
             Some((_, end, _, to)) => to + (position - end),
         }
     };

@@ -24,11 +24,63 @@ fn planted() -> Vec<(String, String)> {
 /// Text that is made of the pieces the rules look at.
 fn fragments() -> impl Strategy<Value = String> {
     let words = prop::sample::select(vec![
-        "password", "token", "api_key", "secret", "DB_PASSWORD", "密码", "パスワード", "비밀번호", "bearer ", "Authorization: ",
-        "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----", "MIIEpAIBAAKCAQEA0123456789abcdefghijklmnop", "://",
-        "a:b@c", "eyJhbGciOiJI", ".", "=", ":", " is ", "是", "は ", " ", "\n", "\"", "'", "hunter2", "abc123def", "[REDACTED]",
-        "[REDACTED_", "]", "${X}", "<", ">", "/secret/", "sk-", "ghp_", "AKIA", "xoxb-", "Zk3vQ9tR7mW2xL5nB8cD", "\\n", "\\\"", "value", ",",
-        "|", " for ", "(prod)", "（生产）", "🔑", "é", "\u{202e}", "--password ", "-u ", "curl", "&", ";", "0123456789abcdef0123456789abcdef01234567",
+        "password",
+        "token",
+        "api_key",
+        "secret",
+        "DB_PASSWORD",
+        "密码",
+        "パスワード",
+        "비밀번호",
+        "bearer ",
+        "Authorization: ",
+        "-----BEGIN RSA PRIVATE KEY-----",
+        "-----END RSA PRIVATE KEY-----",
+        "MIIEpAIBAAKCAQEA0123456789abcdefghijklmnop",
+        "://",
+        "a:b@c",
+        "eyJhbGciOiJI",
+        ".",
+        "=",
+        ":",
+        " is ",
+        "是",
+        "は ",
+        " ",
+        "\n",
+        "\"",
+        "'",
+        "hunter2",
+        "abc123def",
+        "[REDACTED]",
+        "[REDACTED_",
+        "]",
+        "${X}",
+        "<",
+        ">",
+        "/secret/",
+        "sk-",
+        "ghp_",
+        "AKIA",
+        "xoxb-",
+        "Zk3vQ9tR7mW2xL5nB8cD",
+        "\\n",
+        "\\\"",
+        "value",
+        ",",
+        "|",
+        " for ",
+        "(prod)",
+        "（生产）",
+        "🔑",
+        "é",
+        "\u{202e}",
+        "--password ",
+        "-u ",
+        "curl",
+        "&",
+        ";",
+        "0123456789abcdef0123456789abcdef01234567",
     ]);
     prop::collection::vec(words, 0..40).prop_map(|parts| parts.concat())
 }
@@ -104,12 +156,58 @@ proptest! {
 /// Inputs that make a careless rule look at the rest of the text again and again.
 fn adversarial(len: usize) -> Vec<(&'static str, String)> {
     let pieces = [
-        "a", "eyJ", "-eyJ", "eyJa.", "eyJabcdefgh.eyJabcdefgh.", "sk-", "-----BEGIN RSA PRIVATE KEY-----", "-----BEGIN RSA PRIVATE KEY-----\n",
-        "-----BEGIN PRIVATE KEY-----Version:", "://", "a://b:c", "a://b:c/", "x://", "password=", "password = \"", "password:", "password ", "token",
-        "token is ", "secret/", "/secret/", "/secret/a1", "Authorization:", "authorization: bearer ", "bearer ", "api key for ", "密码", "密码是",
-        "パスワードは", "\"password\": ", "password(", "password\\\"", "AKIA0123456789ABCDEF", "AKIA0123456789ABCDEF ", "123456789:AA", "M.", "MTa1b2c3d4e5f6g7h8i9j0k1l2.abcdef.",
-        "hooks.slack.com/services/", "password: [REDACTED] ", "Zk3vQ9tR7mW2xL5nB8cD", "token Zk3vQ9tR7mW2xL5nB8cD ", "password=a,", "password=((((", " -u a:", "curl -u a1:b",
-        "\\n", "passwordpassword", "'", "A=", "ghp_", "|", "Private-Lines: 1\n",
+        "a",
+        "eyJ",
+        "-eyJ",
+        "eyJa.",
+        "eyJabcdefgh.eyJabcdefgh.",
+        "sk-",
+        "-----BEGIN RSA PRIVATE KEY-----",
+        "-----BEGIN RSA PRIVATE KEY-----\n",
+        "-----BEGIN PRIVATE KEY-----Version:",
+        "://",
+        "a://b:c",
+        "a://b:c/",
+        "x://",
+        "password=",
+        "password = \"",
+        "password:",
+        "password ",
+        "token",
+        "token is ",
+        "secret/",
+        "/secret/",
+        "/secret/a1",
+        "Authorization:",
+        "authorization: bearer ",
+        "bearer ",
+        "api key for ",
+        "密码",
+        "密码是",
+        "パスワードは",
+        "\"password\": ",
+        "password(",
+        "password\\\"",
+        "AKIA0123456789ABCDEF",
+        "AKIA0123456789ABCDEF ",
+        "123456789:AA",
+        "M.",
+        "MTa1b2c3d4e5f6g7h8i9j0k1l2.abcdef.",
+        "hooks.slack.com/services/",
+        "password: [REDACTED] ",
+        "Zk3vQ9tR7mW2xL5nB8cD",
+        "token Zk3vQ9tR7mW2xL5nB8cD ",
+        "password=a,",
+        "password=((((",
+        " -u a:",
+        "curl -u a1:b",
+        "\\n",
+        "passwordpassword",
+        "'",
+        "A=",
+        "ghp_",
+        "|",
+        "Private-Lines: 1\n",
     ];
     pieces.iter().map(|piece| (*piece, piece.repeat(len / piece.len()))).collect()
 }
@@ -126,14 +224,14 @@ fn fastest(text: &str, runs: usize) -> Duration {
 }
 
 /// Ten times the text may take ten times the time, not a hundred times: a quadratic rule would show a ratio
-/// near 100. Times under a few milliseconds are noise and pass.
+/// near 100. Short times are noise and count as 10 ms.
 #[test]
 fn adversarial_megabytes_take_linear_time() {
     let (small, large) = (adversarial(100_000), adversarial(1_000_000));
     for ((piece, short), (_, long)) in small.iter().zip(&large) {
         let (short, long) = (fastest(short, 2), fastest(long, 1));
         println!("{piece:<40?} 100 KB {short:>10.2?}  1 MB {long:>10.2?}");
-        let bound = short.max(Duration::from_millis(2)) * 40;
+        let bound = short.max(Duration::from_millis(10)) * 40;
         assert!(long < bound, "{piece:?}: 100 KB took {short:?}, 1 MB {long:?}");
     }
 }
@@ -145,9 +243,19 @@ fn cleaning_and_stripping_are_linear_too() {
         std::hint::black_box((clean_text(text), strip_injected(text)));
         start.elapsed()
     };
-    for piece in ["\u{1b}]", "\u{1b}[", "<strata-memory>", "<strata-memory", "</strata-memory>", "<strata-mem<strata-memory></strata-memory>ory>", "\r", "<strata-memory>\r\n"] {
-        let (short, long) = (run(&piece.repeat(100_000 / piece.len())), run(&piece.repeat(1_000_000 / piece.len())));
+    for piece in [
+        "\u{1b}]",
+        "\u{1b}[",
+        "<strata-memory>",
+        "<strata-memory",
+        "</strata-memory>",
+        "<strata-mem<strata-memory></strata-memory>ory>",
+        "\r",
+        "<strata-memory>\r\n",
+    ] {
+        let (short, long) =
+            (run(&piece.repeat(100_000 / piece.len())), run(&piece.repeat(1_000_000 / piece.len())));
         println!("{piece:<50?} 100 KB {short:>10.2?}  1 MB {long:>10.2?}");
-        assert!(long < short.max(Duration::from_millis(2)) * 60, "{piece:?}: {short:?} {long:?}");
+        assert!(long < short.max(Duration::from_millis(10)) * 40, "{piece:?}: {short:?} {long:?}");
     }
 }

@@ -12,7 +12,8 @@ pub(super) fn url(text: &str, separator: usize, authority: usize) -> Option<Span
     }
     let rest = ahead(text, authority);
     let rest = rest.split("://").next().unwrap_or_default();
-    let stop = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '`' | '|' | '\\' | '，' | '。');
+    let stop =
+        |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '`' | '|' | '\\' | '，' | '。');
     let address = &rest[..rest.find(stop).unwrap_or(rest.len())];
     let strict = &address[..address.find(['/', '?', '#']).unwrap_or(address.len())];
     // A password may hold an unescaped `/`: then what stands behind the colon is no port.
@@ -23,7 +24,8 @@ pub(super) fn url(text: &str, separator: usize, authority: usize) -> Option<Span
     let Some((user, password)) = userinfo.split_once(':') else {
         return bare_token(text, authority, userinfo);
     };
-    if judge::is_template(password) || shape::is_masked(password) || password.starts_with(judge::PLACEHOLDER) {
+    if judge::is_template(password) || shape::is_masked(password) || password.starts_with(judge::PLACEHOLDER)
+    {
         return None;
     }
     let start = authority + user.len() + 1;
@@ -92,10 +94,15 @@ fn credential(text: &str, start: usize, is_basic: bool) -> Option<Span> {
     let run = rest.find(|c: char| !holds(c)).unwrap_or(rest.len());
     let value = rest[..run].trim_end_matches(['.', ':']);
     let is_call = rest[run..].starts_with(['(', '[', '{']);
-    let mixed_case = value.bytes().any(|b| b.is_ascii_uppercase()) && value.bytes().any(|b| b.is_ascii_lowercase());
+    let mixed_case =
+        value.bytes().any(|b| b.is_ascii_uppercase()) && value.bytes().any(|b| b.is_ascii_lowercase());
     let generated = shape::has_letters_and_digits(value) || (mixed_case && shape::class_changes(value) >= 3);
     let enough = value.len() >= 8 && generated && (is_basic || !judge::is_reference(value));
-    let real = enough && !is_call && !value.contains("://") && !shape::is_masked(value) && !judge::is_placeholder(value);
+    let real = enough
+        && !is_call
+        && !value.contains("://")
+        && !shape::is_masked(value)
+        && !judge::is_placeholder(value);
     if !real {
         return None;
     }
