@@ -4,7 +4,7 @@
 //! (token prefixes, key words such as `password`, `://`, PEM headers), and a small rule looks at each
 //! place. Every rule does a bounded amount of work, or work that is bounded by what it consumes, so the
 //! whole is linear in the length of the text. A key word alone is never a secret: its value is judged by
-//! [`judge`](self), which keeps code references, placeholders, types and prose.
+//! `judge`, which keeps code references, placeholders, types and prose.
 
 mod anchors;
 mod clean;

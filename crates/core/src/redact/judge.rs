@@ -86,7 +86,7 @@ fn quoted_is_secret(value: &Value<'_>) -> bool {
         Strength::Password if word => {
             value.cjk || (text.is_ascii() && !is_state(&lower) && !is_key_name(text))
         }
-        Strength::Password => !is_key_name(text) && !(is_measure(text) && text.contains('.')),
+        Strength::Password => !(is_key_name(text) || (is_measure(text) && text.contains('.'))),
         Strength::Strong if word => has_unpronounceable_case(text),
         Strength::Strong => {
             is_generated(text)
