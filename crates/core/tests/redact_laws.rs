@@ -212,50 +212,43 @@ fn adversarial(len: usize) -> Vec<(&'static str, String)> {
     pieces.iter().map(|piece| (*piece, piece.repeat(len / piece.len()))).collect()
 }
 
-fn fastest(text: &str, runs: usize) -> Duration {
-    (0..runs)
-        .map(|_| {
-            let start = Instant::now();
-            std::hint::black_box(redact(text));
-            start.elapsed()
-        })
-        .min()
-        .unwrap_or_default()
+fn duration(run: impl Fn()) -> Duration {
+    let start = Instant::now();
+    run();
+    start.elapsed()
 }
 
 /// Ten times the text may take ten times the time, not a hundred times: a quadratic rule would show a ratio
-/// near 100. Short times are noise and count as 10 ms.
+/// near 100. Short times count as 10 ms, and a slow run is repeated, because the machine has other work.
+fn assert_linear(piece: &str, short: impl Fn(), long: impl Fn()) {
+    let (mut least_short, mut least_long) = (Duration::MAX, Duration::MAX);
+    for _ in 0..5 {
+        least_short = least_short.min(duration(&short));
+        least_long = least_long.min(duration(&long));
+        if least_long < least_short.max(Duration::from_millis(10)) * 30 {
+            println!("{piece:<50?} 100 KB {least_short:>10.2?}  1 MB {least_long:>10.2?}");
+            return;
+        }
+    }
+    panic!("{piece:?}: 100 KB took {least_short:?}, 1 MB {least_long:?}");
+}
+
 #[test]
 fn adversarial_megabytes_take_linear_time() {
     let (small, large) = (adversarial(100_000), adversarial(1_000_000));
     for ((piece, short), (_, long)) in small.iter().zip(&large) {
-        let (short, long) = (fastest(short, 2), fastest(long, 1));
-        println!("{piece:<40?} 100 KB {short:>10.2?}  1 MB {long:>10.2?}");
-        let bound = short.max(Duration::from_millis(10)) * 40;
-        assert!(long < bound, "{piece:?}: 100 KB took {short:?}, 1 MB {long:?}");
+        let run = |text: &str| drop(std::hint::black_box(redact(text)));
+        assert_linear(piece, || run(short), || run(long));
     }
 }
 
 #[test]
 fn cleaning_and_stripping_are_linear_too() {
-    let run = |text: &str| {
-        let start = Instant::now();
-        std::hint::black_box((clean_text(text), strip_injected(text)));
-        start.elapsed()
-    };
-    for piece in [
-        "\u{1b}]",
-        "\u{1b}[",
-        "<strata-memory>",
-        "<strata-memory",
-        "</strata-memory>",
-        "<strata-mem<strata-memory></strata-memory>ory>",
-        "\r",
-        "<strata-memory>\r\n",
-    ] {
-        let (short, long) =
-            (run(&piece.repeat(100_000 / piece.len())), run(&piece.repeat(1_000_000 / piece.len())));
-        println!("{piece:<50?} 100 KB {short:>10.2?}  1 MB {long:>10.2?}");
-        assert!(long < short.max(Duration::from_millis(10)) * 40, "{piece:?}: {short:?} {long:?}");
+    let run = |text: &str| drop(std::hint::black_box((clean_text(text), strip_injected(text))));
+    let nested = "<strata-mem<strata-memory></strata-memory>ory>";
+    let marks = ["<strata-memory>", "<strata-memory", "</strata-memory>", nested, "<strata-memory>\r\n"];
+    for piece in ["\u{1b}]", "\u{1b}[", "\r"].iter().chain(&marks) {
+        let (short, long) = (piece.repeat(100_000 / piece.len()), piece.repeat(1_000_000 / piece.len()));
+        assert_linear(piece, || run(&short), || run(&long));
     }
 }
