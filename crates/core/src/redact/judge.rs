@@ -319,8 +319,14 @@ fn is_key_name(text: &str) -> bool {
     joined && digits(text) == 0 && is_identifier_path(text) && has_key_word()
 }
 
-/// A number in another base: `0x04`, `0b0001`.
+/// A number in another base or with a type: `0x04`, `0b0001`, `1326u32`.
 fn is_number(text: &str) -> bool {
+    let unsigned = text.trim_start_matches('-');
+    let suffix = unsigned.trim_start_matches(|c: char| c.is_ascii_digit() || c == '_');
+    let types = ["i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "i128", "u128", "isize", "usize"];
+    if suffix.len() < unsigned.len() && types.contains(&suffix) {
+        return true;
+    }
     let tail =
         text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).or_else(|| text.strip_prefix("0b"));
     tail.is_some_and(|tail| tail.bytes().all(|b| b.is_ascii_hexdigit() || b == b'_' || b == b'u'))
