@@ -366,6 +366,12 @@ impl Database {
         self.0.copy_to(control, target)
     }
 
+    /// Replaces everything in the database by what the database file `source` holds, in one
+    /// transaction; the database is made if it is missing. Open handles of every process see it.
+    pub fn restore_from(&self, control: &Control, source: &Path) -> Result<(), StoreError> {
+        self.0.restore_from(control, source)
+    }
+
     /// Closes the idle connections; the next job opens the file anew.
     pub fn close(&self) {
         self.0.close();

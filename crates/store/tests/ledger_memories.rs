@@ -17,10 +17,11 @@ use strata_store::{
 };
 
 fn conflict(error: StoreError) -> Conflict {
-    match error {
-        StoreError::Conflict(conflict) => conflict,
-        other => panic!("a conflict was expected, not {other:?}"),
-    }
+    let conflict = match error {
+        StoreError::Conflict(conflict) => Ok(conflict),
+        other => Err(other),
+    };
+    conflict.expect("a conflict")
 }
 
 fn bodies(fixture: &Fixture, filter: &MemoryFilter) -> Vec<String> {

@@ -13,7 +13,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-pub(crate) use open::explain_io;
+pub(crate) use open::{explain_io, make_private_directory, patiently, private};
 pub(crate) use session::{Row, Session};
 
 use crate::{

@@ -309,7 +309,7 @@ fn set_up_writer(connection: &Connection, schema: &Schema) -> Result<(), StoreEr
 }
 
 /// Runs `attempt` again while the database is busy.
-fn patiently<T>(
+pub(crate) fn patiently<T>(
     control: &Control,
     mut attempt: impl FnMut() -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
@@ -336,7 +336,7 @@ fn lock(path: &Path, control: &Control) -> Result<File, StoreError> {
     Ok(file)
 }
 
-fn make_private_directory(directory: &Path) -> Result<(), StoreError> {
+pub(crate) fn make_private_directory(directory: &Path) -> Result<(), StoreError> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -352,7 +352,7 @@ fn make_private_file(path: &Path) -> Result<(), StoreError> {
         .map_err(|error| explain_io("create", path, &error))
 }
 
-fn private(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
+pub(crate) fn private(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
     options

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{
+    OpenFlags,
+    backup::{Backup, StepResult},
+};
 
 use super::{Store, errors::classify, open::Connection, retry::Patience};
 use crate::{error::StoreError, sql::Control};
@@ -54,6 +57,25 @@ impl Store {
         // A copy is one file: without this it would open with a log beside it.
         copy.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()))
             .map_err(|error| classify(&error, target))
+    }
+
+    pub(crate) fn restore_from(&self, control: &Control, source: &Path) -> Result<(), StoreError> {
+        self.create(control)?;
+        let mut connection = self.0.writer.lease(control, || self.open_writer(control))?;
+        let connection = connection.get()?;
+        connection.unwatch()?;
+        connection.inner.flush_prepared_statement_cache();
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let source =
+            rusqlite::Connection::open_with_flags(source, flags).map_err(|error| classify(&error, source))?;
+        let path = self.path();
+        let backup = Backup::new(&source, &mut connection.inner).map_err(|error| classify(&error, path))?;
+        let mut patience = Patience::new(control);
+        // All pages in one step are one transaction to everybody else.
+        while backup.step(-1).map_err(|error| classify(&error, path))? != StepResult::Done {
+            patience.wait()?;
+        }
+        Ok(())
     }
 
     /// Runs `work` on the writing connection, again while the database is busy.
