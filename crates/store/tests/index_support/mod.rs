@@ -1,5 +1,5 @@
 //! A ledger in memory, a generated corpus in English and Chinese, and searches over both.
-#![allow(dead_code, reason = "each test program uses its own part")]
+#![allow(dead_code, unreachable_pub, reason = "each test program compiles this and uses its own part")]
 
 use std::{collections::BTreeMap, sync::Mutex, time::Duration};
 
