@@ -2,7 +2,7 @@
 
 use crate::{
     context::operation::Context,
-    maintain::init::Init,
+    maintain::{backup, doctor::Doctor, export::Export, init::Init, jobs, load::Load, purge::Purge, reindex::Reindex},
     memory::{forget::Forget, inspect::Inspect, remember::Remember, restore::Restore, update::Update},
     operation::{Entry, Toolset, entry},
     recall::operation::Recall,
@@ -22,6 +22,17 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<Status>(),
     entry::<Init>(),
     entry::<Restore>(),
+    entry::<Export>(),
+    entry::<Load>(),
+    entry::<backup::create::Create>(),
+    entry::<backup::list::List>(),
+    entry::<backup::restore::Restore>(),
+    entry::<Purge>(),
+    entry::<Doctor>(),
+    entry::<Reindex>(),
+    entry::<jobs::list::List>(),
+    entry::<jobs::show::Show>(),
+    entry::<jobs::cancel::Cancel>(),
 ];
 
 /// The operation with a wire name in a toolset.

@@ -13,6 +13,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+pub(crate) use network::refuse_network;
 pub(crate) use open::{explain_io, make_private_directory, patiently, private};
 pub(crate) use session::{Row, Session};
 
