@@ -68,7 +68,8 @@ impl Fragments {
             forms.insert(regex::escape(&quoted[1..quoted.len() - 1]));
         }
         let pattern = forms.into_iter().collect::<Vec<_>>().join("|");
-        let pattern = Regex::new(&format!("(?i-u:{})", bytewise(&pattern))).map_err(|e| Error::Internal(e.to_string()))?;
+        let pattern = Regex::new(&format!("(?i-u:{})", bytewise(&pattern)))
+            .map_err(|e| Error::Internal(e.to_string()))?;
         Ok(Some(pattern))
     }
 
@@ -98,7 +99,8 @@ fn windows(text: &str) -> Vec<String> {
     starts
         .map(|start| {
             let from = (0..=start).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-            let to = (start + WINDOW..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+            let to =
+                (start + WINDOW..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
             text[from..to].to_owned()
         })
         .collect()

@@ -123,7 +123,7 @@ impl Examination<'_> {
             self.warn("ledger", "nothing is stored here yet", "run `strata init`, or just store something");
             return Ok(());
         }
-        if !self.schema() {
+        if !self.schema()? {
             return Ok(());
         }
         // A check that cannot be made is a finding; only a withdrawn call ends the examination.

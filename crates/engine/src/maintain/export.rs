@@ -8,11 +8,7 @@ use std::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use strata_core::{
-    memory::Status,
-    principal::PrincipalKind,
-    scope::Scope,
-};
+use strata_core::{memory::Status, principal::PrincipalKind, scope::Scope};
 use strata_store::{
     error::StoreError,
     files,
@@ -20,8 +16,8 @@ use strata_store::{
 };
 
 use super::transfer::{
-    EpisodeLine, EvidenceLine, Header, LOAD, Line, MemoryLine, ProjectLine, PurgedLine, ReviewLine, StateLine, VERSION,
-    is_export, read_record,
+    EpisodeLine, EvidenceLine, Header, LOAD, Line, MemoryLine, ProjectLine, PurgedLine, ReviewLine,
+    StateLine, VERSION, is_export, read_record,
 };
 use crate::{
     authority,
@@ -127,7 +123,11 @@ fn refuse_other_file(path: &Path) -> Result<(), Error> {
     if start.is_empty() || is_export(&String::from_utf8_lossy(&start)) {
         return Ok(());
     }
-    Err(Error::argument("path", "names a file that is not an export", "choose another name; nothing was written"))
+    Err(Error::argument(
+        "path",
+        "names a file that is not an export",
+        "choose another name; nothing was written",
+    ))
 }
 
 /// The lines in the making.
@@ -164,7 +164,8 @@ impl Content {
             self.add(&Line::Memory(Box::new(memory_line(r, row)?)))?;
         }
         self.episodes(r, call, chosen)?;
-        let reviews = r.reviews(&ReviewFilter { status: None, kind: None, target: None, limit: usize::MAX })?;
+        let reviews =
+            r.reviews(&ReviewFilter { status: None, kind: None, target: None, limit: usize::MAX })?;
         let sees_all = matches!(call.principal.kind, PrincipalKind::Human | PrincipalKind::System);
         for row in reviews.into_iter().filter(|v| (everything && sees_all) || exported.contains(&v.target)) {
             self.counts.reviews += 1;
@@ -181,7 +182,12 @@ impl Content {
         Ok(())
     }
 
-    fn episodes(&mut self, r: &LedgerRead<'_>, call: &Call<'_>, chosen: impl Fn(&Scope) -> bool) -> Result<(), Error> {
+    fn episodes(
+        &mut self,
+        r: &LedgerRead<'_>,
+        call: &Call<'_>,
+        chosen: impl Fn(&Scope) -> bool,
+    ) -> Result<(), Error> {
         let mut after = 0;
         loop {
             self.step(call, after)?;
@@ -322,6 +328,8 @@ impl Render for Response {
             "exported {} memories, {} episodes, {} reviews and {} tombstones to {} ({} bytes)",
             self.memories, self.episodes, self.reviews, self.purged, self.path, self.bytes
         );
-        Document::new().note(Mark::Good, text).note(Mark::Info, "`strata load FILE` brings it into another home")
+        Document::new()
+            .note(Mark::Good, text)
+            .note(Mark::Info, "`strata load FILE` brings it into another home")
     }
 }

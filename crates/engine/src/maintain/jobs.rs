@@ -100,8 +100,12 @@ impl Render for JobView {
             ("now".to_owned(), self.message.clone()),
             ("queued".to_owned(), self.created_at.clone()),
         ];
-        let optional =
-            [("worker", &self.worker), ("last sign of life", &self.heartbeat), ("ended", &self.finished_at), ("result", &self.result)];
+        let optional = [
+            ("worker", &self.worker),
+            ("last sign of life", &self.heartbeat),
+            ("ended", &self.finished_at),
+            ("result", &self.result),
+        ];
         pairs.extend(optional.into_iter().filter_map(|(k, v)| Some((k.to_owned(), v.clone()?))));
         let document = Document::new().with(Block::Pairs(pairs));
         match self.state {

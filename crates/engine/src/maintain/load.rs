@@ -18,13 +18,16 @@ use strata_core::{
 use strata_store::{
     error::StoreError,
     ledger::{
-        EvidenceRow, LedgerWrite, NewAudit, NewEpisode, NewMemory, PurgedKind, ReviewRow, ReviewStatus, Seq, State,
+        EvidenceRow, LedgerWrite, NewAudit, NewEpisode, NewMemory, PurgedKind, ReviewRow, ReviewStatus, Seq,
+        State,
     },
 };
 
 use super::{
     reindex::index_everything,
-    transfer::{self, EpisodeLine, LOAD, Line, MemoryLine, PurgedLine, ReviewLine, ScopeFields, bad_line, record_of},
+    transfer::{
+        self, EpisodeLine, LOAD, Line, MemoryLine, PurgedLine, ReviewLine, ScopeFields, bad_line, record_of,
+    },
 };
 use crate::{
     authority::{self, hexadecimal},
@@ -99,10 +102,11 @@ impl Operation for Load {
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let path = paths::reachable(engine, call, "path", &request.path)?;
-        let bytes =
-            std::fs::read(&path).map_err(|source| Error::File { path: path.display().to_string(), source })?;
-        let text = String::from_utf8(bytes)
-            .map_err(|_| Error::argument("path", "is not UTF-8 text", "give a file that `strata export` wrote"))?;
+        let bytes = std::fs::read(&path)
+            .map_err(|source| Error::File { path: path.display().to_string(), source })?;
+        let text = String::from_utf8(bytes).map_err(|_| {
+            Error::argument("path", "is not UTF-8 text", "give a file that `strata export` wrote")
+        })?;
         let file = transfer::parse(&text)?;
         let mut incoming = Incoming::default();
         for (number, line) in file.lines {
@@ -183,7 +187,8 @@ impl Incoming {
         for state in &line.states {
             history.push((state.state()?, state.since, record_of(state)));
         }
-        let first = history.first().ok_or_else(|| Error::argument("states", "is empty", "export the file again"))?.0;
+        let first =
+            history.first().ok_or_else(|| Error::argument("states", "is empty", "export the file again"))?.0;
         let evidence = line.evidence.into_iter().map(|e| {
             Ok(EvidenceRow {
                 kind: gate.field("evidence", Some(&e.kind))?.unwrap_or_default(),
@@ -267,7 +272,13 @@ impl Incoming {
         let mut layers: BTreeSet<Layer> =
             self.memories.iter().flat_map(|m| m.history.iter().map(|(state, ..)| state.layer)).collect();
         if layers.remove(&Layer::P2) || !self.episodes.is_empty() {
-            authority::authorise(engine, &Call { principal: &gateway, ..*call }, Action::Remember, Layer::P2, "")?;
+            authority::authorise(
+                engine,
+                &Call { principal: &gateway, ..*call },
+                Action::Remember,
+                Layer::P2,
+                "",
+            )?;
         }
         let mut owner = call.principal.clone();
         for layer in layers {
@@ -303,7 +314,11 @@ fn metadata(gate: &mut Gate, value: &Value) -> Result<String, Error> {
     }
     let passed = gate.body("metadata", &value.to_string())?;
     if serde_json::from_str::<Value>(&passed).is_err() {
-        return Err(Error::argument("metadata", "is not JSON once secrets are blacked out", "take the secret out"));
+        return Err(Error::argument(
+            "metadata",
+            "is not JSON once secrets are blacked out",
+            "take the secret out",
+        ));
     }
     Ok(passed)
 }
@@ -354,6 +369,13 @@ impl Loading<'_> {
                 wanted.push(memory);
             }
         }
+        // Those whose number is free come first, so that nobody else is given it.
+        let mut keyed = Vec::with_capacity(wanted.len());
+        for memory in wanted {
+            keyed.push((self.is_taken(PurgedKind::Memory, memory.number)?, memory));
+        }
+        keyed.sort_by_key(|(taken, _)| *taken);
+        let wanted: Vec<&IncomingMemory> = keyed.into_iter().map(|(_, memory)| memory).collect();
         let records = self.records(&wanted)?;
         for (memory, seqs) in wanted.into_iter().zip(records) {
             let mut history: Vec<(Seq, State)> =
@@ -408,7 +430,9 @@ impl Loading<'_> {
         memory: &IncomingMemory,
         history: &mut Vec<(Seq, State)>,
     ) -> Result<Option<(String, String)>, StoreError> {
-        let Some((_, last)) = history.last().copied().filter(|(_, s)| s.status.is_live()) else { return Ok(None) };
+        let Some((_, last)) = history.last().copied().filter(|(_, s)| s.status.is_live()) else {
+            return Ok(None);
+        };
         let new = &memory.new;
         let twin = self.w.live_by_content(&new.scope, &self.w.content_key(&new.identity)?)?;
         let rival = match &new.topic_key {
@@ -417,7 +441,9 @@ impl Loading<'_> {
         };
         let (status, reason, by) = match (twin, rival) {
             (Some(twin), _) => (Status::Superseded, "the same content is stored here already", twin.id),
-            (None, Some(rival)) => (Status::Candidate, "something else is in force here on the same topic", rival.id),
+            (None, Some(rival)) => {
+                (Status::Candidate, "something else is in force here on the same topic", rival.id)
+            }
             (None, None) => return Ok(None),
         };
         let row = NewAudit {
@@ -435,7 +461,12 @@ impl Loading<'_> {
 
     fn episodes(&mut self, episodes: &[(i64, NewEpisode)]) -> Result<(), StoreError> {
         let mut seq = None;
+        let mut keyed = Vec::with_capacity(episodes.len());
         for (wanted, episode) in episodes {
+            keyed.push((self.is_taken(PurgedKind::Episode, *wanted)?, wanted, episode));
+        }
+        keyed.sort_by_key(|(taken, ..)| *taken);
+        for (_, wanted, episode) in keyed {
             let known = self.w.episode(episode.id.as_str())?.is_some() || self.w.knows_episode(episode)?;
             if !self.is_wanted(episode.id.as_str(), known)? {
                 continue;
@@ -444,7 +475,12 @@ impl Loading<'_> {
                 Some(seq) => seq,
                 None => *seq.insert(self.w.record(&NewAudit {
                     layer: Some(Layer::P2),
-                    ..NewAudit::new(&self.actors.gateway, self.call.face, LOAD, &format!("episodes:{}", episodes.len()))
+                    ..NewAudit::new(
+                        &self.actors.gateway,
+                        self.call.face,
+                        LOAD,
+                        &format!("episodes:{}", episodes.len()),
+                    )
                 })?),
             };
             let number = self.number(PurgedKind::Episode, *wanted)?;
@@ -499,6 +535,10 @@ impl Loading<'_> {
         Ok(true)
     }
 
+    fn is_taken(&self, kind: PurgedKind, wanted: i64) -> Result<bool, StoreError> {
+        Ok(self.w.free_number(kind, wanted)? != wanted)
+    }
+
     fn number(&mut self, kind: PurgedKind, wanted: i64) -> Result<i64, StoreError> {
         let number = self.w.free_number(kind, wanted)?;
         self.loaded.renumbered += usize::from(number != wanted);
@@ -514,20 +554,26 @@ impl Render for Response {
         );
         let mut document = Document::new().note(Mark::Good, text);
         if self.renumbered > 0 {
-            document = document.note(Mark::Info, format!("{} got another #number; their ids are the same", self.renumbered));
+            document = document
+                .note(Mark::Info, format!("{} got another #number; their ids are the same", self.renumbered));
         }
         if self.refused_purged > 0 {
-            document = document.note(Mark::Info, format!("{} were purged here before and stay out", self.refused_purged));
+            document = document
+                .note(Mark::Info, format!("{} were purged here before and stay out", self.refused_purged));
         }
         if self.set_aside > 0 {
-            let text = format!("{} are kept but not in force, so that what holds here goes on holding", self.set_aside);
+            let text = format!(
+                "{} are kept but not in force, so that what holds here goes on holding",
+                self.set_aside
+            );
             let rows = self.conflicts.iter().map(|c| vec![c.clone()]).collect();
             document = document
                 .note(Mark::Warning, text)
                 .with(Block::Table { columns: vec!["not in force".into()], rows });
         }
         if !self.redacted.is_empty() {
-            document = document.note(Mark::Warning, format!("secrets were blacked out: {}", self.redacted.join(", ")));
+            document = document
+                .note(Mark::Warning, format!("secrets were blacked out: {}", self.redacted.join(", ")));
         }
         document
     }

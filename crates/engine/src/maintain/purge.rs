@@ -282,7 +282,13 @@ fn call_goes_on(call: &Call<'_>) -> Result<(), Error> {
     if call.cancel.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
 }
 
-fn erase(engine: &Engine, call: &Call<'_>, actor: &Principal, target: &Target, reason: &str) -> Result<(), Error> {
+fn erase(
+    engine: &Engine,
+    call: &Call<'_>,
+    actor: &Principal,
+    target: &Target,
+    reason: &str,
+) -> Result<(), Error> {
     let row = NewAudit {
         layer: Some(target.layer),
         reason,
@@ -312,7 +318,8 @@ fn erase_from_index(engine: &Engine, call: &Call<'_>, target: &Target) -> Result
     }
     let files = other_index_files(engine.home(), index.path())?;
     for file in &files {
-        std::fs::remove_file(file).map_err(|source| Error::File { path: file.display().to_string(), source })?;
+        std::fs::remove_file(file)
+            .map_err(|source| Error::File { path: file.display().to_string(), source })?;
     }
     Ok(files.len())
 }
@@ -381,7 +388,8 @@ impl Response {
 
 impl Render for Response {
     fn render(&self) -> Document {
-        let mut document = Document::new().note(Mark::Good, format!("purged {} {} (#{})", self.kind, self.id, self.number));
+        let mut document =
+            Document::new().note(Mark::Good, format!("purged {} {} (#{})", self.kind, self.id, self.number));
         if self.verified {
             let text = format!("searched {} files of the home: no byte of it is left", self.files_scanned);
             return document.note(Mark::Good, text);

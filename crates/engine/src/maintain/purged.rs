@@ -84,7 +84,8 @@ mod tests {
         for id in ["mem_0123456789", "mem_0123456789", "mem_abcdefghjk"] {
             add(home.path(), &control, PurgedKind::Memory, id, Timestamp(1)).expect("added");
         }
-        append_line(&home.path().join(FILE), "{\"kind\":\"memory\",\"id\":\"x\"}", &control).expect("appended");
+        append_line(&home.path().join(FILE), "{\"kind\":\"memory\",\"id\":\"x\"}", &control)
+            .expect("appended");
         let list = read(home.path()).expect("read");
         assert_eq!(list.entries.len(), 2);
         assert_eq!(list.damaged, [3]);

@@ -117,10 +117,12 @@ fn drop_index(engine: &Engine, call: &Call<'_>) -> Result<Option<String>, Error>
     let epoch = engine.existing_ledger()?.read(&control, |r| r.epoch())?;
     let reset = with_writer(engine, call, index, |writer| writer.reset(LOCAL, &epoch));
     match reset {
-        Err(Error::Store(StoreError::Corrupt { .. } | StoreError::Foreign { .. })) => match index.set_aside()? {
-            Opened::SetAside(path) => Ok(Some(path.display().to_string())),
-            Opened::Ready => Ok(None),
-        },
+        Err(Error::Store(StoreError::Corrupt { .. } | StoreError::Foreign { .. })) => {
+            match index.set_aside()? {
+                Opened::SetAside(path) => Ok(Some(path.display().to_string())),
+                Opened::Ready => Ok(None),
+            }
+        }
         outcome => outcome.map(|()| None),
     }
 }
@@ -168,12 +170,21 @@ pub(super) fn index_everything(
 
 impl Render for Response {
     fn render(&self) -> Document {
-        let mut document = Document::new().note(Mark::Good, format!("rebuilt {} from {} items; semantic search: {}", self.path, self.items, self.semantic));
+        let mut document = Document::new().note(
+            Mark::Good,
+            format!("rebuilt {} from {} items; semantic search: {}", self.path, self.items, self.semantic),
+        );
         if self.behind > 0 {
-            document = document.note(Mark::Info, format!("{} changes are left; another process is indexing them", self.behind));
+            document = document.note(
+                Mark::Info,
+                format!("{} changes are left; another process is indexing them", self.behind),
+            );
         }
         if let Some(aside) = &self.set_aside {
-            document = document.note(Mark::Warning, format!("the old index was damaged and lies at {aside}; `strata doctor --fix` removes it"));
+            document = document.note(
+                Mark::Warning,
+                format!("the old index was damaged and lies at {aside}; `strata doctor --fix` removes it"),
+            );
         }
         document
     }

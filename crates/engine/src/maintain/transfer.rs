@@ -201,7 +201,11 @@ impl Line {
 
 impl From<&Scope> for ScopeFields {
     fn from(scope: &Scope) -> Self {
-        Self { namespace: scope.namespace.clone(), project: scope.project.clone(), branch: scope.branch.clone() }
+        Self {
+            namespace: scope.namespace.clone(),
+            project: scope.project.clone(),
+            branch: scope.branch.clone(),
+        }
     }
 }
 
@@ -265,13 +269,12 @@ pub fn is_export(start: &str) -> bool {
 
 /// Reads a whole file; anything wrong in it is an error that names the line, and nothing is taken.
 pub fn parse(text: &str) -> Result<File, Error> {
-    let mut lines = text.lines().enumerate().map(|(n, line)| (n + 1, line)).filter(|(_, l)| !l.trim().is_empty());
-    let header = match lines.next().map(|(_, first)| serde_json::from_str::<Line>(first)) {
-        Some(Ok(Line::StrataExport(header))) => header,
-        _ => {
-            let hint = "give a file that `strata export` wrote; conversations come in with `strata import`";
-            return Err(Error::argument("path", "is not an export of Strata", hint));
-        }
+    let mut lines =
+        text.lines().enumerate().map(|(n, line)| (n + 1, line)).filter(|(_, l)| !l.trim().is_empty());
+    let first = lines.next().map(|(_, first)| serde_json::from_str::<Line>(first));
+    let Some(Ok(Line::StrataExport(header))) = first else {
+        let hint = "give a file that `strata export` wrote; conversations come in with `strata import`";
+        return Err(Error::argument("path", "is not an export of Strata", hint));
     };
     if header.version == 0 || header.version > VERSION {
         let message = format!("has version {}; this Strata reads up to {VERSION}", header.version);
@@ -292,7 +295,11 @@ pub fn parse(text: &str) -> Result<File, Error> {
 
 /// An error about one line of the file.
 pub fn bad_line(number: usize, reason: &str) -> Error {
-    Error::argument("path", format!("line {number}: {reason}"), "nothing was loaded; correct the line or export again")
+    Error::argument(
+        "path",
+        format!("line {number}: {reason}"),
+        "nothing was loaded; correct the line or export again",
+    )
 }
 
 #[cfg(test)]
@@ -301,7 +308,11 @@ mod tests {
 
     #[test]
     fn a_record_comes_back() {
-        let line = StateLine::new(&State::active(Layer::P5), 1_781_524_800_000_001, "forget by agent:a: gone: really".into());
+        let line = StateLine::new(
+            &State::active(Layer::P5),
+            1_781_524_800_000_001,
+            "forget by agent:a: gone: really".into(),
+        );
         let record = record_of(&line);
         assert!(record.starts_with("2026-06-15T12:00:00.000001Z forget"), "{record}");
         assert_eq!(read_record(&record), Some((line.since, line.by.clone())));
@@ -311,12 +322,25 @@ mod tests {
 
     #[test]
     fn files_that_are_not_whole_are_refused() {
-        let header = |version, lines| Line::StrataExport(Header { version, project: None, namespace: None, lines }).to_text().expect("text");
-        let project = Line::Project(ProjectLine { key: "k".into(), name: "n".into() }).to_text().expect("text");
+        let header = |version, lines| {
+            Line::StrataExport(Header { version, project: None, namespace: None, lines })
+                .to_text()
+                .expect("text")
+        };
+        let project =
+            Line::Project(ProjectLine { key: "k".into(), name: "n".into() }).to_text().expect("text");
         assert!(is_export(&header(1, 0)));
         assert_eq!(parse(&(header(1, 1) + &project)).expect("whole").lines.len(), 1);
         let other = "{\"type\":\"other\"}\n".to_owned();
-        for wrong in [String::new(), "{}".into(), header(1, 1), header(2, 0), header(1, 1) + &other, header(1, 1) + &header(1, 0), header(1, 0) + &project] {
+        for wrong in [
+            String::new(),
+            "{}".into(),
+            header(1, 1),
+            header(2, 0),
+            header(1, 1) + &other,
+            header(1, 1) + &header(1, 0),
+            header(1, 0) + &project,
+        ] {
             assert!(parse(&wrong).is_err(), "{wrong}");
         }
     }

@@ -43,6 +43,9 @@ impl Render for BackupView {
     fn render(&self) -> Document {
         Document::new()
             .note(Mark::Good, format!("backed up {} files, {} bytes, as {}", self.files, self.bytes, self.id))
-            .note(Mark::Info, format!("it lies at {}; `strata backup restore {}` brings it back", self.path, self.id))
+            .note(
+                Mark::Info,
+                format!("it lies at {}; `strata backup restore {}` brings it back", self.path, self.id),
+            )
     }
 }

@@ -103,7 +103,14 @@ impl Render for Response {
                 Some(false) => "damaged",
             };
             let b = &listed.backup;
-            vec![b.id.clone(), b.created_at.clone(), b.seq.to_string(), b.files.to_string(), b.bytes.to_string(), state.to_owned()]
+            vec![
+                b.id.clone(),
+                b.created_at.clone(),
+                b.seq.to_string(),
+                b.files.to_string(),
+                b.bytes.to_string(),
+                state.to_owned(),
+            ]
         };
         let columns = ["id", "made", "last change", "files", "bytes", "state"].map(str::to_owned).to_vec();
         document = document.with(Block::Table { columns, rows: self.backups.iter().map(row).collect() });

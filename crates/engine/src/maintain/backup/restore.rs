@@ -155,7 +155,9 @@ fn authorise(engine: &Engine, call: &Call<'_>, id: &str) -> Result<Principal, Er
     Err(Error::ApprovalRequired {
         action: "restoring a backup".into(),
         reason: reason.into(),
-        command: format!("strata backup restore {id} at a terminal, with the passphrase set by `strata init`"),
+        command: format!(
+            "strata backup restore {id} at a terminal, with the passphrase set by `strata init`"
+        ),
     })
 }
 
@@ -168,7 +170,9 @@ fn has_secret(engine: &Engine, call: &Call<'_>) -> Result<bool, Error> {
 ///
 /// Only a person decides that: an unreadable ledger cannot say whether it has a secret.
 fn set_aside_unreadable(engine: &Engine, call: &Call<'_>) -> Result<Option<String>, Error> {
-    if !engine.is_initialised() || !matches!(call.principal.kind, PrincipalKind::Human | PrincipalKind::System) {
+    if !engine.is_initialised()
+        || !matches!(call.principal.kind, PrincipalKind::Human | PrincipalKind::System)
+    {
         return Ok(None);
     }
     let ledger = engine.existing_ledger()?;
@@ -248,23 +252,33 @@ fn put_back(home: &Path, place: &Path) -> Result<(Vec<String>, Vec<String>), Err
 
 impl Render for Response {
     fn render(&self) -> Document {
-        let mut document = Document::new().note(Mark::Good, format!("restored {}; the ledger ends at change {}", self.id, self.seq));
+        let mut document = Document::new()
+            .note(Mark::Good, format!("restored {}; the ledger ends at change {}", self.id, self.seq));
         if self.purged_again > 0 {
-            document = document.note(Mark::Info, format!("{} things in it had been purged; they are purged again", self.purged_again));
+            document = document.note(
+                Mark::Info,
+                format!("{} things in it had been purged; they are purged again", self.purged_again),
+            );
         }
         if let Some(previous) = &self.previous {
             document = document.note(Mark::Info, format!("what was in place before is kept as {previous}"));
         }
         if let Some(aside) = &self.set_aside {
-            document = document.note(Mark::Warning, format!("the ledger that could not be read lies at {aside}"));
+            document =
+                document.note(Mark::Warning, format!("the ledger that could not be read lies at {aside}"));
         }
-        for (what, names) in [("put back", &self.files_restored), ("left as they are in the home", &self.files_kept)] {
+        for (what, names) in
+            [("put back", &self.files_restored), ("left as they are in the home", &self.files_kept)]
+        {
             if !names.is_empty() {
                 document = document.note(Mark::Info, format!("files {what}: {}", names.join(", ")));
             }
         }
         if self.index_behind > 0 {
-            document = document.note(Mark::Info, format!("the index is {} changes behind and catches up", self.index_behind));
+            document = document.note(
+                Mark::Info,
+                format!("the index is {} changes behind and catches up", self.index_behind),
+            );
         }
         document
     }

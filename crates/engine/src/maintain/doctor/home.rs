@@ -28,7 +28,11 @@ impl Examination<'_> {
         }
         match place::free_space(&existing) {
             Some(free) if free < SCARCE[0] => {
-                self.bad("disk", format!("{} MiB are free", free >> 20), "free some space before the next write fails");
+                self.bad(
+                    "disk",
+                    format!("{} MiB are free", free >> 20),
+                    "free some space before the next write fails",
+                );
             }
             Some(free) if free < SCARCE[1] => {
                 self.warn("disk", format!("{} MiB are free", free >> 20), "free some space soon");

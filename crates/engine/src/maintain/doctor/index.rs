@@ -23,9 +23,11 @@ impl Examination<'_> {
             return Ok(());
         }
         let control = self.engine.control(self.call);
-        let sound = index.database().access(&control).map_err(Error::from).and_then(|_| {
-            Ok(index.database().check(&control, !self.full)?)
-        });
+        let sound = index
+            .database()
+            .access(&control)
+            .map_err(Error::from)
+            .and_then(|_| Ok(index.database().check(&control, !self.full)?));
         let damage = match sound {
             Ok(findings) => findings,
             Err(error) => vec![error.to_string()],
@@ -38,7 +40,11 @@ impl Examination<'_> {
         let cursor = index.cursor(LOCAL)?;
         let behind = (head.1 - cursor.mark.seq).max(0);
         if cursor.epoch != head.0 {
-            self.warn("index", "it follows another line of changes, from before a restore", "the next search rebuilds it");
+            self.warn(
+                "index",
+                "it follows another line of changes, from before a restore",
+                "the next search rebuilds it",
+            );
         } else if behind > 0 {
             self.warn("index", format!("it is {behind} changes behind"), "the next search catches up");
         } else {
@@ -67,14 +73,19 @@ impl Examination<'_> {
         let model = match (self.engine.searcher().semantic(), self.engine.searcher().model()) {
             (Semantic::On, Some(model)) => model.to_owned(),
             (state, _) => {
-                self.warn("vectors", format!("semantic search is {state}"), "set `semantic.model` in config.toml to `static`");
+                self.warn(
+                    "vectors",
+                    format!("semantic search is {state}"),
+                    "set `semantic.model` in config.toml to `static`",
+                );
                 return Ok(());
             }
         };
         let sets = self.engine.searcher().index().vector_sets(LOCAL)?;
         let others: Vec<String> = sets.iter().map(|s| s.model.clone()).filter(|m| *m != model).collect();
         if !sets.is_empty() && !sets.iter().any(|s| s.model == model) {
-            let detail = format!("the index has vectors of {}, not of the model in use ({model})", named(&others));
+            let detail =
+                format!("the index has vectors of {}, not of the model in use ({model})", named(&others));
             self.warn("vectors", detail, "`strata reindex` makes them");
         } else {
             self.ok("vectors", format!("made by {model}"));
@@ -96,8 +107,17 @@ impl Examination<'_> {
         if missing.is_empty() {
             self.ok("documents", format!("{} indexed files, all there", registered.len()));
         } else {
-            let detail = format!("{} of {} indexed files cannot be reached: {}", missing.len(), registered.len(), named(&missing));
-            self.warn("documents", detail, "mount the disk, or run `strata index FOLDER` so that deleted ones leave the search");
+            let detail = format!(
+                "{} of {} indexed files cannot be reached: {}",
+                missing.len(),
+                registered.len(),
+                named(&missing)
+            );
+            self.warn(
+                "documents",
+                detail,
+                "mount the disk, or run `strata index FOLDER` so that deleted ones leave the search",
+            );
         }
         Ok(())
     }

@@ -2,11 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use strata_core::{
-    chain::Checkpoint,
-    memory::Status,
-    signing::PublicKey,
-};
+use strata_core::{chain::Checkpoint, memory::Status, signing::PublicKey, time::Timestamp};
 use strata_store::{
     backup,
     ledger::{LOCAL, LedgerRead, MemoryFilter, MemoryRow, OPEN, SCHEMA},
@@ -23,26 +19,30 @@ const PAGE: usize = 1_000;
 
 impl Examination<'_> {
     /// Whether the ledger can be opened at all.
-    pub(super) fn schema(&mut self) -> bool {
+    pub(super) fn schema(&mut self) -> Result<bool, Error> {
         let control = self.engine.control(self.call);
         let opened = self.engine.existing_ledger().and_then(|ledger| {
             let access = ledger.access(&control)?;
             Ok((access, ledger.database().applied(&control)?))
         });
         match opened {
+            Err(error) if self.call.cancel.is_cancelled() => Err(error),
             Err(error) => {
                 let hint = format!("{} `strata backup list` shows what can be restored.", error.hint());
                 self.bad("ledger", error.to_string(), hint);
-                false
+                Ok(false)
             }
             Ok((access, applied)) => {
                 let version = applied.last().map_or(0, |migration| migration.version);
-                self.ok("schema", format!("version {version} of {}, every migration as released", SCHEMA.latest()));
+                self.ok(
+                    "schema",
+                    format!("version {version} of {}, every migration as released", SCHEMA.latest()),
+                );
                 if let Access::ReadOnly(reason) = access {
                     let hint = "reading works; make the home writable to store anything";
                     self.warn("access", format!("the ledger can only be read: {reason}"), hint);
                 }
-                true
+                Ok(true)
             }
         }
     }
@@ -64,12 +64,14 @@ impl Examination<'_> {
     pub(super) fn audit(&mut self) -> Result<(), Error> {
         let control = self.engine.control(self.call);
         let ledger = self.engine.existing_ledger()?;
-        let (epoch, key) = ledger.read(&control, |r| Ok((r.epoch()?, r.setting(PUBLIC_KEY)?)))?;
+        let (epoch, key, purged) =
+            ledger.read(&control, |r| Ok((r.epoch()?, r.setting(PUBLIC_KEY)?, r.purged()?)))?;
         let known = key.as_deref().map(public_key);
         if let Some(None) = known {
             self.bad("audit", "the key that signatures are checked against is damaged", "restore a backup");
         }
-        let witnesses = self.witnesses(&epoch)?;
+        let last_purge = purged.iter().map(|p| p.at).max();
+        let witnesses = self.witnesses(&epoch, last_purge)?;
         let key = known.flatten();
         let report = ledger.read(&control, |r| r.verify_audit(&witnesses, key.as_ref()))?;
         if report.is_whole() {
@@ -77,7 +79,8 @@ impl Examination<'_> {
                 0 => "nothing signed yet".to_owned(),
                 n => format!("{n} signed heads fit"),
             };
-            let detail = format!("{} lines, unbroken; {signed}, {} witnesses agree", report.entries, witnesses.len());
+            let detail =
+                format!("{} lines, unbroken; {signed}, {} witnesses agree", report.entries, witnesses.len());
             self.ok("audit", detail);
         }
         for finding in report.findings {
@@ -90,8 +93,9 @@ impl Examination<'_> {
         Ok(())
     }
 
-    /// Heads of this line of changes that were seen outside the ledger: by the index and in backups.
-    fn witnesses(&self, epoch: &str) -> Result<Vec<Checkpoint>, Error> {
+    /// Heads of this line of changes that were seen outside the ledger: by the index and in backups. A
+    /// purge may have rewritten earlier backups, which then have a line of their own.
+    fn witnesses(&self, epoch: &str, last_purge: Option<Timestamp>) -> Result<Vec<Checkpoint>, Error> {
         let mut witnesses = Vec::new();
         // An index that cannot be read is a finding of its own.
         if let Ok(cursor) = self.engine.searcher().index().cursor(LOCAL)
@@ -101,7 +105,9 @@ impl Examination<'_> {
             witnesses.push(Checkpoint { seq: cursor.mark.seq, hash });
         }
         for listed in backup::list(&directory(self.engine))? {
-            witnesses.extend(listed.manifest.ok().filter(|m| m.epoch == epoch && m.head.seq > 0).map(|m| m.head));
+            let manifest = listed.manifest.ok().filter(|m| m.epoch == epoch && m.head.seq > 0);
+            witnesses
+                .extend(manifest.filter(|m| last_purge.is_none_or(|at| m.created_at > at)).map(|m| m.head));
         }
         Ok(witnesses)
     }
@@ -127,7 +133,8 @@ impl Examination<'_> {
         if wrong.is_empty() {
             self.ok("states", "every memory is where its history says");
         } else {
-            let detail = format!("{} memories are not where their history says: {}", wrong.len(), named(&wrong));
+            let detail =
+                format!("{} memories are not where their history says: {}", wrong.len(), named(&wrong));
             self.bad("states", detail, "somebody changed the ledger's file; compare with a backup");
         }
         Ok(())
@@ -147,7 +154,8 @@ impl Examination<'_> {
                 Ok(())
             })?;
             let lost = |by: &Option<String>| by.as_ref().is_some_and(|by| !known.contains(by));
-            let dangling: Vec<String> = links.iter().filter(|(_, by)| lost(by)).map(|(id, _)| id.clone()).collect();
+            let dangling: Vec<String> =
+                links.iter().filter(|(_, by)| lost(by)).map(|(id, _)| id.clone()).collect();
             let orphaned: Vec<String> =
                 links.into_iter().filter(|(_, by)| by.is_none()).map(|(id, _)| id).collect();
             Ok((dangling, orphaned))
@@ -156,11 +164,20 @@ impl Examination<'_> {
             self.ok("successors", "every replaced memory leads to what replaced it");
         }
         if !dangling.is_empty() {
-            let detail = format!("{} memories name a successor that is not here: {}", dangling.len(), named(&dangling));
-            self.warn("successors", detail, "after loading a part of an export this is expected; else compare with a backup");
+            let detail = format!(
+                "{} memories name a successor that is not here: {}",
+                dangling.len(),
+                named(&dangling)
+            );
+            self.warn(
+                "successors",
+                detail,
+                "after loading a part of an export this is expected; else compare with a backup",
+            );
         }
         if !orphaned.is_empty() {
-            let detail = format!("{} replaced memories name no successor: {}", orphaned.len(), named(&orphaned));
+            let detail =
+                format!("{} replaced memories name no successor: {}", orphaned.len(), named(&orphaned));
             self.warn("successors", detail, "`strata restore ID` brings one back");
         }
         Ok(())

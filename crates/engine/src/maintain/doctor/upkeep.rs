@@ -33,7 +33,8 @@ impl Examination<'_> {
             return Ok(());
         }
         for path in &left {
-            let removed = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
+            let removed =
+                if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
             removed.map_err(|source| Error::File { path: path.display().to_string(), source })?;
         }
         self.fixed.push(format!("removed {}", named(&names)));
@@ -54,7 +55,8 @@ impl Examination<'_> {
         for entry in entries {
             let entry = entry.map_err(failed)?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            let temporary = [".tmp", ".unfinished-", ".working-"].iter().any(|prefix| name.starts_with(prefix));
+            let temporary =
+                [".tmp", ".unfinished-", ".working-"].iter().any(|prefix| name.starts_with(prefix));
             if temporary && modified(&entry).is_some_and(|at| now.saturating_sub(at) > ABANDONED) {
                 found.push(entry.path());
             }
@@ -68,8 +70,11 @@ impl Examination<'_> {
         let control = self.engine.control(self.call);
         let now = self.engine.clock().now();
         let rows = ledger.read(&control, |r| r.jobs(None, usize::MAX))?;
-        let stalled: Vec<String> =
-            rows.iter().filter(|row| is_stalled(row, now)).map(|row| format!("{} ({})", row.id, row.kind)).collect();
+        let stalled: Vec<String> = rows
+            .iter()
+            .filter(|row| is_stalled(row, now))
+            .map(|row| format!("{} ({})", row.id, row.kind))
+            .collect();
         if stalled.is_empty() {
             let open = rows.iter().filter(|row| !row.state.is_final()).count();
             self.ok("jobs", format!("{open} open, none stalled"));
@@ -107,10 +112,16 @@ impl Examination<'_> {
         }
         if !list.damaged.is_empty() {
             let lines = list.damaged.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
-            self.warn("purges", format!("lines {lines} of {} cannot be read", purged::FILE), "correct or remove them");
+            self.warn(
+                "purges",
+                format!("lines {lines} of {} cannot be read", purged::FILE),
+                "correct or remove them",
+            );
         }
-        let missing: Vec<_> =
-            stones.iter().filter(|s| !list.entries.iter().any(|(k, id)| *k == s.kind && *id == s.id)).collect();
+        let missing: Vec<_> = stones
+            .iter()
+            .filter(|s| !list.entries.iter().any(|(k, id)| *k == s.kind && *id == s.id))
+            .collect();
         if missing.is_empty() && back.is_empty() && list.damaged.is_empty() {
             self.ok("purges", format!("{} on record, none came back", list.entries.len()));
         } else if !missing.is_empty() && self.fix {
@@ -119,7 +130,11 @@ impl Examination<'_> {
             }
             self.fixed.push(format!("{} purges were added to {}", missing.len(), purged::FILE));
         } else if !missing.is_empty() {
-            let detail = format!("{} purges are missing in {}: a restore might bring them back", missing.len(), purged::FILE);
+            let detail = format!(
+                "{} purges are missing in {}: a restore might bring them back",
+                missing.len(),
+                purged::FILE
+            );
             self.warn("purges", detail, "`strata doctor --fix` adds them");
         }
         Ok(())
@@ -136,7 +151,10 @@ impl Examination<'_> {
         match whole.first() {
             None => self.warn("backups", "there are none", "`strata backup create` makes one"),
             Some(newest) => {
-                self.ok("backups", format!("{}, the newest of {}", whole.len(), newest.created_at.to_rfc3339()));
+                self.ok(
+                    "backups",
+                    format!("{}, the newest of {}", whole.len(), newest.created_at.to_rfc3339()),
+                );
             }
         }
         Ok(())

@@ -68,7 +68,8 @@ impl Render for Response {
     fn render(&self) -> Document {
         let document = Document::new();
         if self.cancelled {
-            return document.note(Mark::Good, format!("cancelled {}; its worker stops at its next step", self.id));
+            return document
+                .note(Mark::Good, format!("cancelled {}; its worker stops at its next step", self.id));
         }
         document.note(Mark::Info, format!("{} had ended before: {}", self.id, self.state))
     }

@@ -65,7 +65,14 @@ impl Render for Response {
         }
         let row = |j: &JobView| {
             let outcome = j.result.clone().unwrap_or_else(|| j.message.clone());
-            vec![j.id.clone(), j.kind.clone(), j.state.to_owned(), j.progress(), j.created_at.clone(), outcome]
+            vec![
+                j.id.clone(),
+                j.kind.clone(),
+                j.state.to_owned(),
+                j.progress(),
+                j.created_at.clone(),
+                outcome,
+            ]
         };
         let columns = ["id", "what", "state", "progress", "queued", "outcome"].map(str::to_owned).to_vec();
         Document::new().with(Block::Table { columns, rows: self.jobs.iter().map(row).collect() })
