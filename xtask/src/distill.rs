@@ -1,9 +1,9 @@
 //! Rebuilds the static embedding model that `strata-embed` carries, from the published weights of
 //! all-MiniLM-L6-v2.
 //!
-//! The recipe: run `[CLS] entry [SEP]` through the encoder for every vocabulary entry; take the mean of
-//! the three outputs; centre; keep the 256 directions of largest variance; weight each row by how rare
-//! its entry is; store int8 per row. The same inputs give the same bytes on every machine: sums have a
+//! The recipe: run `[CLS] entry [SEP]` through the encoder for every vocabulary entry; take the output in
+//! the entry's place; subtract what running text has in common; keep the 256 directions of largest
+//! variance; weight each row by how rare its entry is; store int8 per row. The same inputs give the same bytes on every machine: sums have a
 //! fixed order and no function of the platform's mathematics library is used.
 
 mod encoder;
@@ -87,7 +87,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), DistillError> {
     let started = std::time::Instant::now();
     let outputs = encoder.embed_alone(&ids);
     say(&format!("{} entries through the encoder in {:.0?}", ids.len(), started.elapsed()));
-    let mut rows = principal::reduce(&outputs, encoder::WIDTH, DIMENSION);
+    let frequencies: Vec<f64> = entries.iter().map(|entry| entry.frequency).collect();
+    let mut rows = principal::reduce(&outputs, encoder::WIDTH, &frequencies, DIMENSION);
     for (row, entry) in rows.iter_mut().zip(&entries) {
         row.iter_mut().for_each(|x| *x *= entry.weight);
     }

@@ -91,7 +91,8 @@ pub struct Comparison {
     pub similarity: f64,
     /// The same, of what remains when values, negations and antonyms are blanked.
     pub frame_similarity: f64,
-    /// What differs. Never empty for `ChangedValue` and `Opposed`.
+    /// What differs, the first 64 of each sort. Never empty for `ChangedValue` and `Opposed`. A word that
+    /// only one text has is an addition and not listed.
     pub differences: Vec<Difference>,
     /// The judgement.
     pub verdict: Verdict,
@@ -102,6 +103,9 @@ pub struct Comparison {
 const SAME_STATEMENT: f64 = 0.5;
 /// From this similarity on, texts without any telling difference are near-duplicates.
 const NEAR: f64 = 0.52;
+
+/// Most differences of one sort that are paired and reported.
+const MAX_DIFFERENCES: usize = 64;
 
 /// The form under which two texts are the same content: NFC, `\n` line ends, no space at the end of
 /// lines or of the text.
@@ -208,7 +212,8 @@ impl Findings {
         let (mut polarity, mut flips) = polar_differences(&left, &right);
         let alignment = exchange::align(&a.units, &b.units);
         let plain = |(a, b): &&(Vec<&Unit>, Vec<&Unit>)| !is_prefixed(a, b);
-        values.extend(alignment.exchanges.iter().filter(plain).map(exchange_difference));
+        let exchanges = alignment.exchanges.iter().filter(plain).take(MAX_DIFFERENCES);
+        values.extend(exchanges.map(exchange_difference));
         if a.frame().map(|t| &t.text).eq(b.frame().map(|t| &t.text)) {
             if values.is_empty() && order_differs(&value_sequence(a), &value_sequence(b)) {
                 values.push(order_difference(&value_sequence(a), &value_sequence(b)));
@@ -240,19 +245,18 @@ impl Findings {
 
 /// Pairs off the values that fit each other and reports the rest, kind by kind.
 fn value_differences(a: &[Value], b: &[Value]) -> Vec<Difference> {
-    let mut free: Vec<Option<&Value>> = b.iter().map(Some).collect();
-    let mut left: Vec<&Value> = Vec::new();
-    for value in a {
-        let exact =
-            free.iter().position(|v| v.is_some_and(|v| v.kind == value.kind && v.fields == value.fields));
-        match exact.or_else(|| free.iter().position(|v| v.is_some_and(|v| v.fits(value)))) {
-            Some(at) => free[at] = None,
-            None => left.push(value),
-        }
-    }
-    let mut right: Vec<&Value> = free.into_iter().flatten().collect();
+    let left = unequal(a, b);
+    let mut right: Vec<&Value> = unequal(b, a);
+    let (unpaired, _): (Vec<&Value>, Vec<&Value>) =
+        left.into_iter().partition(|value| match right.iter().position(|other| other.fits(value)) {
+            Some(at) => {
+                right.remove(at);
+                false
+            }
+            None => true,
+        });
     let mut differences: Vec<Difference> = Vec::new();
-    for value in left {
+    for value in unpaired {
         let partner = right.iter().position(|v| v.kind == value.kind).map(|at| right.remove(at));
         let b = partner.map(|v| v.shown.clone());
         differences.push(Difference { kind: value.kind, a: Some(value.shown.clone()), b });
@@ -260,6 +264,22 @@ fn value_differences(a: &[Value], b: &[Value]) -> Vec<Difference> {
     let added = |v: &Value| Difference { kind: v.kind, a: None, b: Some(v.shown.clone()) };
     differences.extend(right.into_iter().map(added));
     differences
+}
+
+/// The first [`MAX_DIFFERENCES`] values of `a` beyond those that `b` has in the very same form.
+fn unequal<'a>(a: &'a [Value], b: &'a [Value]) -> Vec<&'a Value> {
+    let mut counts: HashMap<(DifferenceKind, &[String]), usize> = HashMap::new();
+    for value in b {
+        *counts.entry((value.kind, &value.fields)).or_default() += 1;
+    }
+    let spare = |value: &&'a Value| match counts.get_mut(&(value.kind, value.fields.as_slice())) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            false
+        }
+        _ => true,
+    };
+    a.iter().filter(spare).take(MAX_DIFFERENCES).collect()
 }
 
 /// The tokens of `a` beyond those that `b` has as well.
@@ -292,26 +312,13 @@ fn exchange_difference((a, b): &(Vec<&Unit>, Vec<&Unit>)) -> Difference {
 /// `stable` against `unstable` is a matter of polarity, not of another word.
 fn is_prefixed(a: &[&Unit], b: &[&Unit]) -> bool {
     let ([a], [b]) = (a, b) else { return false };
-    polarity::negates_by_prefix(&a.shown, &b.shown) || polarity::negates_by_prefix(&b.shown, &a.shown)
+    polarity::by_prefix(&a.shown).contains(&b.shown)
 }
 
 /// Negations that only one side has, and antonyms across: what differs, and how often it turns the meaning.
 fn polar_differences(left: &[&Token], right: &[&Token]) -> (Vec<Difference>, usize) {
-    let mut differences = Vec::new();
-    let mut flips = 0;
-    let mut taken = vec![false; right.len()];
-    for token in left {
-        let opposite = (0..right.len()).find(|i| !taken[*i] && are_antonyms(token, right[*i]));
-        if let Some(at) = opposite {
-            taken[at] = true;
-            flips += 1;
-            differences.push(Difference {
-                kind: DifferenceKind::Antonym,
-                a: Some(token.surface.clone()),
-                b: Some(right[at].surface.clone()),
-            });
-        }
-    }
+    let mut differences = antonyms(left, right);
+    let mut flips = differences.len();
     let negations = |tokens: &[&Token]| -> Vec<String> {
         let negates = |t: &&&Token| t.role == Role::Polar(Polar::Negation);
         tokens.iter().filter(negates).map(|t| t.surface.clone()).collect()
@@ -319,20 +326,38 @@ fn polar_differences(left: &[&Token], right: &[&Token]) -> (Vec<Difference>, usi
     let (a, b) = (negations(left), negations(right));
     if a.len() != b.len() {
         flips += a.len().abs_diff(b.len());
-        let shown = |words: &[String]| (!words.is_empty()).then(|| words.join(" "));
+        let shown = |words: &[String]| {
+            let words = words.iter().take(MAX_DIFFERENCES).cloned().collect::<Vec<_>>();
+            (!words.is_empty()).then(|| words.join(" "))
+        };
         differences.push(Difference { kind: DifferenceKind::Negation, a: shown(&a), b: shown(&b) });
     }
     (differences, flips)
 }
 
-fn are_antonyms(a: &Token, b: &Token) -> bool {
-    match (a.role, b.role) {
-        (Role::Polar(Polar::Side(p, x)), Role::Polar(Polar::Side(q, y))) => p == q && x != y,
-        _ => {
-            polarity::negates_by_prefix(&a.surface, &b.surface)
-                || polarity::negates_by_prefix(&b.surface, &a.surface)
+/// Pairs each token with an antonym on the other side, each used once.
+fn antonyms(left: &[&Token], right: &[&Token]) -> Vec<Difference> {
+    let mut sides: HashMap<(u16, bool), Vec<&Token>> = HashMap::new();
+    let mut words: HashMap<&str, Vec<&Token>> = HashMap::new();
+    for token in right.iter().rev() {
+        match token.role {
+            Role::Polar(Polar::Side(pair, side)) => sides.entry((pair, side)).or_default().push(token),
+            _ => words.entry(&token.surface).or_default().push(token),
         }
     }
+    let mut opposite = |token: &Token| match token.role {
+        Role::Polar(Polar::Side(pair, side)) => sides.get_mut(&(pair, !side))?.pop(),
+        Role::Word | Role::Name => {
+            let candidates = polarity::by_prefix(&token.surface);
+            candidates.iter().find_map(|word| words.get_mut(word.as_str())?.pop())
+        }
+        _ => None,
+    };
+    let difference = |token: &&Token| {
+        let b = opposite(token)?.surface.clone();
+        Some(Difference { kind: DifferenceKind::Antonym, a: Some(token.surface.clone()), b: Some(b) })
+    };
+    left.iter().filter_map(difference).collect()
 }
 
 fn value_sequence(reading: &Reading) -> Vec<&str> {

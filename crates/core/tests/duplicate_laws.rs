@@ -148,3 +148,20 @@ fn the_cost_is_bounded() {
         assert!(lookup < limit && judged < limit, "{bytes}: {lookup:?} {judged:?}");
     }
 }
+
+#[test]
+fn texts_without_anything_in_common_are_quick_too() {
+    let words = |seed: u32| -> String {
+        (0..9_000)
+            .map(|i: u32| format!("{} w{:x} ", i.wrapping_mul(7919) ^ seed, i.wrapping_mul(31) ^ seed))
+            .collect()
+    };
+    let letters = |first: char| -> String {
+        (0_u32..20_000).filter_map(|i| char::from_u32(first as u32 + i % 900)).collect()
+    };
+    for (a, b) in [(words(1), words(2_000_003)), (letters('\u{4e00}'), letters('\u{7000}'))] {
+        let judged = best(|| assert_ne!(compare(&a, &b).verdict, Verdict::Same));
+        println!("{} bytes with nothing in common: {judged:?}", a.len());
+        assert!(judged < Duration::from_secs(2), "{judged:?}");
+    }
+}

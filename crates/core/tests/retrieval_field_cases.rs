@@ -110,7 +110,9 @@ fn a_small_store_is_searched_sensibly() {
     assert_eq!(find(&store, "payment"), [store[0]]);
     assert_eq!(find(&store, "how are payments handled"), [store[0]]);
     assert_eq!(find(&store, "staging").len(), 1);
-    for unrelated in ["kubernetes ingress", "what is the capital of France?", "如何申请签证？", "김치찌개", "🎉", ""] {
+    for unrelated in
+        ["kubernetes ingress", "what is the capital of France?", "如何申请签证？", "김치찌개", "🎉", ""]
+    {
         assert!(find(&store, unrelated).is_empty(), "{unrelated}");
     }
     assert!(find(&[], "anything").is_empty());

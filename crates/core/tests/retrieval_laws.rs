@@ -5,12 +5,24 @@ use proptest::prelude::*;
 use strata_core::{
     analysis::{QueryContext, analyze_query},
     rank::{
-        Corpus, Diversity, Flags, Floor, Fusion, Item, Missed, Part, Ranking, RrfBoosts, Settings, TermPostings, rank,
+        Corpus, Diversity, Flags, Floor, Fusion, Item, Missed, Part, Ranking, RrfBoosts, Settings,
+        TermPostings, rank,
     },
 };
 
 const WORDS: [&str; 12] = [
-    "cache", "redis", "latency", "deploy", "rollback", "Ada", "Bob", "支付", "系统", "yesterday", "why?", "getUserName",
+    "cache",
+    "redis",
+    "latency",
+    "deploy",
+    "rollback",
+    "Ada",
+    "Bob",
+    "支付",
+    "系统",
+    "yesterday",
+    "why?",
+    "getUserName",
 ];
 
 /// An item by choice of words, group, owner and time.
@@ -38,7 +50,7 @@ impl Store {
     fn new(made: &[Made]) -> Self {
         let words = |indices: &Vec<usize>| indices.iter().map(|w| WORDS[*w]).collect::<Vec<_>>().join(" ");
         let vector = |indices: &Vec<usize>| {
-            let mut v = vec![0.1f32; 4];
+            let mut v = [0.1f32; 4];
             indices.iter().for_each(|w| v[w % 4] += 1.0);
             let length = v.iter().map(|x| x * x).sum::<f32>().sqrt();
             v.iter().map(|x| x / length).collect()
@@ -55,7 +67,7 @@ impl Store {
             group: made[at].1.map(|g| GROUPS[usize::from(g)]),
             owner: made[at].2.map(|o| OWNERS[usize::from(o)]),
             at: Some(made[at].3),
-            kind: if at % 2 == 0 { Flags::TURN } else { 0 },
+            kind: if at.is_multiple_of(2) { Flags::TURN } else { 0 },
             stable: at as u64,
             vector: &self.vectors[at],
             ..Item::default()
@@ -166,8 +178,11 @@ fn near_duplicates_fold_into_the_best_and_signals_part_equals() {
 #[test]
 fn results_spread_over_sources_and_are_never_fewer() {
     let texts: Vec<String> = (0..12).map(|n| format!("payment rule {n}")).collect();
-    let mut items: Vec<Item<'_>> =
-        texts.iter().zip(0u64..).map(|(text, stable)| Item { text, stable, source: 0, ..Item::default() }).collect();
+    let mut items: Vec<Item<'_>> = texts
+        .iter()
+        .zip(0u64..)
+        .map(|(text, stable)| Item { text, stable, source: 0, ..Item::default() })
+        .collect();
     let one_source = Corpus::build(&items).search("payment", None, &settings(), 10);
     assert_eq!(one_source.hits.len(), 10);
     assert!(one_source.near_misses.iter().all(|(_, why)| *why == Missed::Limit));
@@ -185,12 +200,17 @@ fn results_spread_over_sources_and_are_never_fewer() {
 #[test]
 fn below_the_floor_nothing_is_returned_and_it_is_said_why() {
     let items = [
-        Item { text: "We list the invoices of every month.", vector: &[0.2, 0.0, 0.98, 0.0], ..Item::default() },
+        Item {
+            text: "We list the invoices of every month.",
+            vector: &[0.2, 0.0, 0.98, 0.0],
+            ..Item::default()
+        },
         Item { text: "Ada feeds the cat.", stable: 1, vector: &[0.1, 0.99, 0.0, 0.0], ..Item::default() },
     ];
     let corpus = Corpus::build(&items);
     let query = [1.0, 0.0, 0.0, 0.0];
-    let ranking = corpus.search("python sort a nested list by several keys", Some(&query), &Settings::default(), 5);
+    let ranking =
+        corpus.search("python sort a nested list by several keys", Some(&query), &Settings::default(), 5);
     assert!(ranking.hits.is_empty());
     let (hit, why) = &ranking.near_misses[0];
     assert_eq!((hit.place.slot, *why), (0, Missed::Floor));

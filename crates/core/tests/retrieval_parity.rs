@@ -8,7 +8,12 @@ const TURNS: [(&str, &str, &str, &[&str]); 6] = [
     ("s1", "Bob", "Water the garden at dawn", &["water", "garden", "dawn"]),
     ("s1", "Ada", "Seeds arrived with the truck", &["seed", "arriv", "truck"]),
     ("s2", "Bob", "The truck broke near the river", &["truck", "break", "near", "river"]),
-    ("s2", "Ada", "River water flooded the road and the garden", &["river", "water", "flood", "road", "garden"]),
+    (
+        "s2",
+        "Ada",
+        "River water flooded the road and the garden",
+        &["river", "water", "flood", "road", "garden"],
+    ),
     ("s2", "Bob", "Roads dried", &["road", "dri"]),
 ];
 const QUERY: [&str; 3] = ["garden", "water", "truck"];
@@ -79,7 +84,10 @@ fn the_lexical_components_equal_the_formulas() {
             same.map_or(0.0, |at| bm25(at) / best)
         };
         let close = |name: &str, found: f32, weight: f32, value: f64| {
-            assert!((f64::from(found) - f64::from(weight) * value).abs() < 1e-5, "{name} of turn {turn}: {found}");
+            assert!(
+                (f64::from(found) - f64::from(weight) * value).abs() < 1e-5,
+                "{name} of turn {turn}: {found}"
+            );
         };
         close("bm25", hit.bm25, 1.0, bm25(turn));
         close("lexical", hit.components.lexical, w.lexical_alone, b(Some(turn)));
@@ -88,7 +96,12 @@ fn the_lexical_components_equal_the_formulas() {
             + f64::from(w.next) * b(Some(turn + 1));
         close("neighbours", hit.components.neighbours, 1.0, neighbours);
         let members = (0..6).filter(|at| TURNS[*at].0 == TURNS[turn].0);
-        close("group best", hit.components.group_best, w.group_best, members.map(bm25).fold(0.0, f64::max) / best);
+        close(
+            "group best",
+            hit.components.group_best,
+            w.group_best,
+            members.map(bm25).fold(0.0, f64::max) / best,
+        );
         let session = session_bm25(TURNS[turn].0) / best_session;
         close("group lexical", hit.components.group_lexical, w.group_lexical, session);
     }

@@ -1,5 +1,7 @@
 //! The model in the binary: one vector per vocabulary entry, a text is the sum of its entries.
 //!
+//! It reads English; texts in other scripts have no vector and are found by their words.
+//!
 //! Made by `cargo xtask distill` from all-MiniLM-L6-v2; see `model/NOTICE`.
 
 use crate::embedder::Embedder;
@@ -46,8 +48,11 @@ impl<'a> StaticModel<'a> {
         Ok(Self { key, table, tokenizer: WordPiece::new(vocabulary) })
     }
 
-    /// The unit vector of a text; `None` when no word of it is known.
+    /// The unit vector of a text; `None` when no word of it is known or the model cannot read it.
     fn embed(&self, text: &str) -> Option<Vec<f32>> {
+        if !reads(text) {
+            return None;
+        }
         let mut sum = vec![0.0_f32; self.table.dimension()];
         for entry in self.tokenizer.tokens(text) {
             self.table.add_row(entry, &mut sum);
@@ -73,6 +78,21 @@ impl Embedder for StaticModel<'_> {
     fn embed_query(&self, text: &str) -> Option<Vec<f32>> {
         self.embed(text)
     }
+}
+
+/// Whether at least half of the letters are Latin. The encoder learned English only: of other scripts it
+/// knows single characters, whose vectors say nothing and would outvote the exact words.
+fn reads(text: &str) -> bool {
+    let (mut latin, mut other) = (0_usize, 0_usize);
+    for character in text.chars().filter(|character| character.is_alphabetic()) {
+        match character {
+            'A'..='Z' | 'a'..='z' | '\u{C0}'..='\u{24F}' | '\u{1E00}'..='\u{1EFF}' => latin += 1,
+            // Full-width Latin.
+            '\u{FF21}'..='\u{FF5A}' => latin += 1,
+            _ => other += 1,
+        }
+    }
+    latin >= other
 }
 
 #[cfg(test)]
@@ -101,16 +121,46 @@ mod tests {
     }
 
     #[test]
+    fn the_notice_is_about_the_files_beside_it() {
+        let notice = include_str!("../model/NOTICE");
+        for (name, bytes) in [("static.bin", TABLE), ("vocabulary.bin", VOCABULARY)] {
+            let line = format!("  {}  {name}\n", blake3::hash(bytes).to_hex());
+            assert!(notice.contains(&line), "{name} was changed without its notice: run cargo xtask distill");
+        }
+        assert!(notice.contains("Apache License, Version 2.0"));
+    }
+
+    #[test]
     fn vectors_have_length_one_and_texts_without_a_known_word_have_none() {
         let model = StaticModel::built_in().unwrap();
-        for text in
-            ["hello", "The quick brown fox.", "port 5432", "日本の新聞", "a\0b", &"word ".repeat(100_000)]
-        {
+        for text in [
+            "hello",
+            "The quick brown fox.",
+            "port 5432",
+            "5432",
+            "naïve Café",
+            "ＡＢＣ",
+            "重跑gen-itgc后",
+            "a\0b",
+            &"word ".repeat(100_000),
+        ] {
             let vector = model.embed_passage(text).unwrap();
             assert_eq!(vector.len(), model.model().dimension());
             assert!((vector.iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-5, "{text}");
         }
-        for text in ["", " \n\t", "\0\u{200B}", "\u{1F980}\u{1F980}", "ꙮ"] {
+        let unknown = [
+            "",
+            " \n\t",
+            "\0\u{200B}",
+            "\u{1F980}\u{1F980}",
+            "ꙮ",
+            "東京",
+            "日本の新聞",
+            "서울",
+            "нет",
+            "在 x 上",
+        ];
+        for text in unknown {
             assert_eq!(model.embed_passage(text), None, "{text:?}");
         }
     }

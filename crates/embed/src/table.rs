@@ -58,7 +58,8 @@ impl<'a> Table<'a> {
         let revision = revision.ok_or(EmbedError::Model("table revision"))?;
         let parts = (|| {
             let (scales, rows) = bytes.get(TABLE_HEADER..)?.split_at_checked(rows.checked_mul(4)?)?;
-            (dimension > 0 && rows.len() == scales.len() / 4 * dimension).then_some((scales, rows))
+            let length = (scales.len() / 4).checked_mul(dimension)?;
+            (dimension > 0 && rows.len() == length).then_some((scales, rows))
         })();
         let (scales, rows) = parts.ok_or(EmbedError::Model("table length"))?;
         Ok(Self { revision, dimension, scales, rows })

@@ -280,13 +280,13 @@ mod tests {
     fn words_beyond_the_longest_are_skipped() {
         assert_eq!(words(&"x".repeat(100)).len(), 100);
         assert_eq!(words(&"x".repeat(101)), [""; 0]);
-        assert_eq!(words(&format!("a {} b", "x".repeat(5_000_000))), ["a", "b"]);
-        assert_eq!(words(&"é\u{301}\u{302}".repeat(1_000_000)), [""; 0]);
+        assert_eq!(words(&format!("a {} b", "x".repeat(1_000_000))), ["a", "b"]);
+        assert_eq!(words(&"é\u{301}\u{302}".repeat(200_000)), [""; 0]);
     }
 
     #[test]
     fn no_more_than_the_limit_is_taken() {
-        assert_eq!(words(&"a,".repeat(3_000_000)).len(), TOKEN_LIMIT);
+        assert_eq!(words(&"a,".repeat(500_000)).len(), TOKEN_LIMIT);
         assert_eq!(words(&"1222222222 ".repeat(1_000)).len(), TOKEN_LIMIT);
     }
 

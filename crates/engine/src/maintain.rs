@@ -4,6 +4,8 @@ pub mod backup;
 pub mod byte_scan;
 pub mod doctor;
 pub mod export;
+pub mod import;
+pub mod index_files;
 pub mod init;
 pub mod jobs;
 pub mod load;

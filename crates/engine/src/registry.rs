@@ -2,7 +2,10 @@
 
 use crate::{
     context::operation::Context,
-    maintain::{backup, doctor::Doctor, export::Export, init::Init, jobs, load::Load, purge::Purge, reindex::Reindex},
+    maintain::{
+        backup, doctor::Doctor, export::Export, import::Import, index_files::IndexFiles, init::Init, jobs, load::Load,
+        purge::Purge, reindex::Reindex,
+    },
     memory::{forget::Forget, inspect::Inspect, remember::Remember, restore::Restore, update::Update},
     operation::{Entry, Toolset, entry},
     recall::operation::Recall,
@@ -22,6 +25,8 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<Status>(),
     entry::<Init>(),
     entry::<Restore>(),
+    entry::<Import>(),
+    entry::<IndexFiles>(),
     entry::<Export>(),
     entry::<Load>(),
     entry::<backup::create::Create>(),

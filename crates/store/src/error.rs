@@ -37,6 +37,12 @@ pub enum Conflict {
         /// The memory that holds it.
         by: String,
     },
+    /// The id drawn for something new names something already, or once did.
+    #[error("the id `{id}` is in use")]
+    IdTaken {
+        /// The id.
+        id: String,
+    },
     /// The caller acted on a state that has changed since.
     #[error("`{id}` changed at sequence {found}; the caller had seen {expected}")]
     StateMoved {
@@ -249,6 +255,7 @@ impl StoreError {
             Self::Conflict(Conflict::NewerData { .. }) => {
                 "Back up the live ledger first, then restore with force.".into()
             }
+            Self::Conflict(Conflict::IdTaken { .. }) => "Draw another id and try again.".into(),
             Self::Conflict(_) => "Read it again and decide anew.".into(),
             Self::NotFound { .. } => "Check the id; deleted things are shown by their whole id only.".into(),
             Self::Ambiguous { .. } => "Give more characters of the id.".into(),

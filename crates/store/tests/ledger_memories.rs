@@ -13,7 +13,7 @@ use strata_core::{
 use strata_store::{
     Conflict, Control, StoreError,
     faults::FaultPlan,
-    ledger::{EvidenceRow, Ledger, MemoryFilter, NewMemory, OPEN, State},
+    ledger::{EvidenceRow, Ledger, MemoryFilter, NewMemory, OPEN, PurgedKind, State},
 };
 
 fn conflict(error: StoreError) -> Conflict {
@@ -241,6 +241,22 @@ fn lists_hold_what_the_filter_says() {
     let counts = fixture.read(|r| r.memory_counts());
     assert_eq!(counts.iter().map(|c| c.count).sum::<i64>(), 5);
     assert_eq!(fixture.read(|r| r.totals()).memories, 5);
+}
+
+#[test]
+fn an_id_is_used_once() {
+    let fixture = Fixture::new();
+    let first = fixture.memory("a");
+    fixture.remember(&first).expect("stored");
+    let again = NewMemory { id: first.id.clone(), ..fixture.memory("b") };
+    assert!(matches!(conflict(fixture.remember(&again).expect_err("used")), Conflict::IdTaken { .. }));
+    fixture
+        .write(|w| {
+            let seq = audited(w, "purge", first.id.as_str())?;
+            w.purge(PurgedKind::Memory, first.id.as_str(), seq)
+        })
+        .expect("purged");
+    assert!(matches!(conflict(fixture.remember(&again).expect_err("was used")), Conflict::IdTaken { .. }));
 }
 
 #[test]

@@ -56,7 +56,8 @@ impl Encoder {
         })
     }
 
-    /// The mean output of `[CLS] id [SEP]` for each id, [`WIDTH`] components each, in the order given.
+    /// The output in the place of `id` in `[CLS] id [SEP]`, for each id, [`WIDTH`] components each, in the
+    /// order given.
     ///
     /// The work is shared among the machine's cores; the result does not depend on how.
     pub(super) fn embed_alone(&self, ids: &[u32]) -> Vec<f32> {
@@ -92,11 +93,7 @@ impl Encoder {
         for layer in &self.layers {
             layer.apply(&mut states);
         }
-        let mut means = Vec::with_capacity(ids.len() * WIDTH);
-        for text in states.chunks_exact(LENGTH * WIDTH) {
-            means.extend((0..WIDTH).map(|i| (text[i] + text[WIDTH + i] + text[2 * WIDTH + i]) / 3.0));
-        }
-        means
+        states.chunks_exact(LENGTH * WIDTH).flat_map(|text| text[WIDTH..2 * WIDTH].iter().copied()).collect()
     }
 }
 
@@ -160,7 +157,7 @@ fn attend(query: &[f32], key: &[f32], value: &[f32], mixed: &mut [f32], start: u
 /// inner loop reads them in order.
 struct Linear {
     inputs: usize,
-    panels: Vec<[f32; Linear::PANEL]>,
+    panels: Vec<[f32; Self::PANEL]>,
     bias: Vec<f32>,
 }
 
@@ -287,7 +284,7 @@ fn exp(x: f32) -> f32 {
         9.618_129e-3,
         5.550_411e-2,
         0.240_226_5,
-        0.693_147_2,
+        std::f32::consts::LN_2,
         1.0,
     ];
     /// Adding and subtracting it rounds to the nearest integer.

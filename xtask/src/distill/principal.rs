@@ -1,11 +1,12 @@
 //! Principal component analysis: the directions in which the encoder's outputs differ most.
 
-/// The rows of `outputs` (`width` components each), centred and turned onto their `kept` directions of
-/// largest variance, largest first.
+/// The rows of `outputs` (`width` components each), less their mean weighted by `frequencies`, turned onto
+/// their `kept` directions of largest variance, largest first.
 ///
+/// The weighted mean is what running text has in common, so that a text's vector is what sets it apart.
 /// A direction's sign is arbitrary in theory; here its largest component is positive.
-pub(super) fn reduce(outputs: &[f32], width: usize, kept: usize) -> Vec<Vec<f32>> {
-    let mean = mean(outputs, width);
+pub(super) fn reduce(outputs: &[f32], width: usize, frequencies: &[f64], kept: usize) -> Vec<Vec<f32>> {
+    let mean = mean(outputs, width, frequencies);
     let centred: Vec<f64> = outputs
         .chunks_exact(width)
         .flat_map(|row| row.iter().zip(&mean).map(|(&x, m)| f64::from(x) - m))
@@ -17,13 +18,13 @@ pub(super) fn reduce(outputs: &[f32], width: usize, kept: usize) -> Vec<Vec<f32>
     centred.chunks_exact(width).map(project).collect()
 }
 
-fn mean(outputs: &[f32], width: usize) -> Vec<f64> {
+fn mean(outputs: &[f32], width: usize, frequencies: &[f64]) -> Vec<f64> {
     let mut mean = vec![0.0; width];
-    for row in outputs.chunks_exact(width) {
-        mean.iter_mut().zip(row).for_each(|(sum, &x)| *sum += f64::from(x));
+    for (row, frequency) in outputs.chunks_exact(width).zip(frequencies) {
+        mean.iter_mut().zip(row).for_each(|(sum, &x)| *sum += frequency * f64::from(x));
     }
-    let rows = (outputs.len() / width).max(1) as f64;
-    mean.iter_mut().for_each(|sum| *sum /= rows);
+    let total: f64 = frequencies.iter().sum();
+    mean.iter_mut().for_each(|sum| *sum /= total);
     mean
 }
 
@@ -138,10 +139,14 @@ mod tests {
                 [5.0 + along + 2.0 * beside, 7.0 - 2.0 * along + beside]
             })
             .collect();
-        let rows = reduce(&points, 2, 1);
+        let rows = reduce(&points, 2, &[1.0; 41], 1);
         assert_eq!((rows.len(), rows[0].len()), (41, 1));
         // The larger component of the direction is y's, so it points to rising y, that is falling n.
         assert!(rows.windows(2).all(|pair| pair[0][0] > pair[1][0]));
         assert!((rows[0][0] - rows[40][0] - 40.0 * 5.0_f32.sqrt()).abs() < 0.1);
+        assert!(rows[20][0].abs() < 0.1, "the middle is at 0");
+        let mut only_first = [0.0; 41];
+        only_first[0] = 3.0;
+        assert_eq!(reduce(&points, 2, &only_first, 1)[0][0], 0.0, "the weighted mean is at 0");
     }
 }

@@ -95,8 +95,40 @@ Authors     the sentence-transformers authors (model), Nils Reimers (MiniLM-L6-H
             trained from), Microsoft (MiniLM), Google (the BERT vocabulary)
 Licence     Apache License, Version 2.0; the text is in LICENSE-APACHE at the root of this repository
 Changed     yes: the files here are not the original model. static.bin holds one vector of 256 int8
-            components per vocabulary entry: the mean output of the original encoder for that entry alone,
-            centred, reduced by principal component analysis, weighted by estimated rarity and quantised.
+            components per vocabulary entry: the output of the original encoder for that entry alone, centred,
+            reduced by principal component analysis, weighted by estimated rarity and quantised.
             vocabulary.bin holds the original vocabulary without its reserved entries, laid out for lookup.
 Made by     cargo xtask distill (xtask/src/distill)
 ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_other_than_the_published_ones_are_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let missing = obtain(Some(place.path().to_owned())).err().unwrap();
+        assert!(matches!(missing, DistillError::File { .. }), "{missing}");
+        std::fs::File::create(place.path().join(WEIGHTS)).unwrap();
+        let empty = obtain(Some(place.path().to_owned())).err().unwrap();
+        let DistillError::Digest { found, expected, .. } = empty else { panic!("{empty}") };
+        assert_eq!((found.as_str(), expected), (digest(&[]).as_str(), WEIGHTS_DIGEST));
+    }
+
+    #[test]
+    fn a_command_that_fails_is_named() {
+        let error = execute(Command::new("no-such-program-anywhere").arg("x")).unwrap_err();
+        assert!(error.to_string().contains("no-such-program-anywhere"), "{error}");
+    }
+
+    #[test]
+    fn the_notice_states_every_digest() {
+        let inputs = Inputs { weights: vec![1], vocabulary: "the".to_owned() };
+        let table = vec![2, 3];
+        let text = String::from_utf8(notice(&inputs, &[("static.bin", &table)])).unwrap();
+        for (name, bytes) in [(WEIGHTS, &[1][..]), (VOCABULARY, b"the"), ("static.bin", &table)] {
+            assert!(text.contains(&format!("{}  {name}", digest(&[bytes]))), "{name} in {text}");
+        }
+    }
+}

@@ -81,7 +81,8 @@ pub fn analyze_passage(text: &str) -> Passage {
 /// Whether the text ends in a question mark, before a note in brackets at its end.
 fn is_question(text: &str) -> bool {
     let text = text.trim_end();
-    let said = text.strip_suffix(']').and_then(|t| t.rsplit_once('[')).map_or(text, |(said, _)| said.trim_end());
+    let said =
+        text.strip_suffix(']').and_then(|t| t.rsplit_once('[')).map_or(text, |(said, _)| said.trim_end());
     said.ends_with(['?', '\u{FF1F}', '\u{061F}'])
 }
 

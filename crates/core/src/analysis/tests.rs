@@ -125,7 +125,10 @@ fn relative_words_are_resolved_against_now() {
     let day = |text: &str| {
         let context = QueryContext { people: &[], now: Some(now), zone: zone.clone() };
         let ranges = analyze_query(text, &context).dates.ranges;
-        ranges.iter().map(|r| (r.from.to_date(&zone), Timestamp(r.to.0 - 1).to_date(&zone))).collect::<Vec<_>>()
+        ranges
+            .iter()
+            .map(|r| (r.from.to_date(&zone), Timestamp(r.to.0 - 1).to_date(&zone)))
+            .collect::<Vec<_>>()
     };
     let one = |from: &str, to: &str| vec![(from.to_owned(), to.to_owned())];
     assert_eq!(day("what did I do yesterday"), one("2026-03-17", "2026-03-17"));
@@ -142,7 +145,14 @@ fn relative_words_are_resolved_against_now() {
 
 #[test]
 fn questions_about_time_are_known_in_four_languages() {
-    for text in ["When did she move?", "How long is it?", "什么时候开会？", "언제 만나요?", "いつですか", "何年に生まれた"] {
+    for text in [
+        "When did she move?",
+        "How long is it?",
+        "什么时候开会？",
+        "언제 만나요?",
+        "いつですか",
+        "何年に生まれた",
+    ] {
         assert!(query(text, &[]).asks_when, "{text}");
     }
     for text in ["What did she say when it rained?", "哪里", "어디"] {
@@ -152,7 +162,9 @@ fn questions_about_time_are_known_in_four_languages() {
 
 #[test]
 fn passages_are_marked() {
-    for text in ["I went there yesterday.", "in 2021", "two weeks later", "昨天去了", "2023年", "지난주에", "先週"] {
+    for text in
+        ["I went there yesterday.", "in 2021", "two weeks later", "昨天去了", "2023年", "지난주에", "先週"]
+    {
         assert!(analyze_passage(text).has_time_expression, "{text}");
     }
     assert!(!analyze_passage("I like apples").has_time_expression);

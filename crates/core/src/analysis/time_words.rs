@@ -59,9 +59,10 @@ static CJK_TIME: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 static ENGLISH_WHEN: LazyLock<Regex> = LazyLock::new(|| {
-    compile(concat!(
-        r#"(?i-u)(?:^[ '"(]*|[,;:.!?] *|\b(?:and|so|but|since) )when\b|\bwhen (?:did|do|does|was|were|is|are|will|has|have|had|should|can)\b|\b(?:how long|what (?:date|day|month|year|time)|which (?:month|year|day)|since when|how long ago)\b"#
-    ))
+    let opening = r#"(?:^[ '"(]*|[,;:.!?] *|\b(?:and|so|but|since) )when\b"#;
+    let asking = r"\bwhen (?:did|do|does|was|were|is|are|will|has|have|had|should|can)\b";
+    let other = r"\b(?:how long|what (?:date|day|month|year|time)|which (?:month|year|day))\b";
+    compile(&format!("(?i-u){opening}|{asking}|{other}"))
 });
 
 static CJK_WHEN: LazyLock<Regex> = LazyLock::new(|| {

@@ -196,10 +196,16 @@ pub(super) fn east_asian(run: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// Whether the second word is the first with a negating prefix: stable, unstable.
-pub(super) fn negates_by_prefix(word: &str, negated: &str) -> bool {
+/// What the word becomes by adding or dropping a negating prefix: stable, unstable.
+pub(super) fn by_prefix(word: &str) -> Vec<String> {
     const PREFIXES: [&str; 9] = ["un", "in", "im", "ir", "dis", "non", "non-", "de", "a"];
-    word.len() >= 4 && PREFIXES.iter().any(|prefix| negated.strip_prefix(prefix) == Some(word))
+    const MIN_BASE: usize = 4;
+    if !word.is_ascii() || word.len() < MIN_BASE {
+        return Vec::new();
+    }
+    let bases = PREFIXES.iter().filter_map(|prefix| word.strip_prefix(prefix));
+    let longer = PREFIXES.iter().map(|prefix| format!("{prefix}{word}"));
+    bases.filter(|base| base.len() >= MIN_BASE).map(str::to_owned).chain(longer).collect()
 }
 
 struct Tables {

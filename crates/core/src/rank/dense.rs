@@ -52,7 +52,7 @@ impl Dense {
 
     /// The cosine of a slot from 0 (the query's least) to 1 (its best).
     pub(super) fn scaled(&self, part: &Part<'_>, slot: u32) -> Option<f32> {
-        self.raw(part, slot).map(|c| ((c - self.least) / self.span).clamp(0.0, 1.0))
+        self.raw(part, slot).map(|c| self.scale(c))
     }
 
     fn propose(&mut self, parts: &[Part<'_>], visible: &dyn Fn(usize, u32) -> bool) {
@@ -82,22 +82,25 @@ impl Dense {
     }
 
     fn means(&self, part: &Part<'_>) -> Vec<f32> {
-        let mut best = vec![[0.0f32; 3]; part.columns.groups()];
-        let mut counts = vec![0u8; part.columns.groups()];
+        let mut best = vec![[f32::NEG_INFINITY; 3]; part.columns.groups()];
         for (slot, group) in (0u32..).zip(&part.columns.group) {
-            if *group == NONE {
-                continue;
-            }
-            let Some(cosine) = self.scaled(part, slot) else { continue };
-            let top = &mut best[*group as usize];
-            let count = &mut counts[*group as usize];
-            *count = (*count + 1).min(3);
-            if cosine > top[2] {
-                top[2] = cosine;
-                top.sort_unstable_by(|a, b| b.total_cmp(a));
-            }
+            let Some(top) = best.get_mut(*group as usize) else { continue };
+            let Some(cosine) = self.raw(part, slot).filter(|c| *c > top[2]) else { continue };
+            let at = top.iter().position(|t| cosine > *t).unwrap_or(2);
+            top[at..].rotate_right(1);
+            top[at] = cosine;
         }
-        best.iter().zip(counts).map(|(top, n)| top.iter().sum::<f32>() / f32::from(n.max(1))).collect()
+        best.iter().map(|top| self.mean(top)).collect()
+    }
+
+    fn mean(&self, top: &[f32; 3]) -> f32 {
+        let known = top.iter().filter(|c| c.is_finite());
+        let count = known.clone().count().max(1) as f32;
+        known.map(|c| self.scale(*c)).sum::<f32>() / count
+    }
+
+    fn scale(&self, cosine: f32) -> f32 {
+        ((cosine - self.least) / self.span).clamp(0.0, 1.0)
     }
 }
 

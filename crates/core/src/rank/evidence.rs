@@ -1,6 +1,8 @@
 //! Absolute evidence: what a hit has to show that does not depend on how the others scored.
 
-use super::{Hit, NONE, Place, TermPostings, lexical::Lexical, score::Scorer};
+use std::collections::HashMap;
+
+use super::{Hit, NONE, Part, Place, TermPostings, lexical::Lexical, score::Scorer};
 use crate::analysis::{Query, Role, Term};
 
 /// The evidence for one hit.
@@ -97,33 +99,29 @@ impl Floor {
             + if evidence.is_dated { self.date } else { 0.0 }
     }
 
+    /// The least evidence that a query needs of its best hit.
+    fn least(&self, evidence: &Evidence, query: &Query) -> f32 {
+        match evidence.cosine {
+            Some(_) => self.fused,
+            None if query.is_mostly_cjk() => self.keyword_cjk,
+            None => self.keyword,
+        }
+    }
+
     /// Parts the hits that have enough evidence from those that do not; both keep their order.
-    pub(super) fn split(
-        &self,
-        hits: Vec<Hit>,
-        query: &Query,
-        has_cosines: bool,
-        limit: usize,
-    ) -> (Vec<Hit>, Vec<Hit>) {
+    pub(super) fn split(&self, hits: Vec<Hit>, query: &Query, limit: usize) -> (Vec<Hit>, Vec<Hit>) {
         if !self.is_on {
             return (hits, Vec::new());
         }
-        let least = if has_cosines {
-            self.fused
-        } else if query.is_mostly_cjk() {
-            self.keyword_cjk
-        } else {
-            self.keyword
-        };
-        let best = hits.iter().take(limit.max(10)).map(|h| self.strength(&h.evidence)).fold(0.0, f32::max);
-        let each = if best >= least { self.further * least } else { f32::INFINITY };
-        hits.into_iter().partition(|h| self.strength(&h.evidence) >= each)
+        let share = |hit: &Hit| self.strength(&hit.evidence) / self.least(&hit.evidence, query);
+        let is_answered = hits.iter().take(limit.max(10)).any(|h| share(h) >= 1.0);
+        hits.into_iter().partition(|h| is_answered && share(h) >= self.further)
     }
 }
 
 /// Collects the evidence for a passage.
-pub(super) fn gather(scorer: &Scorer<'_>, place: Place, owner: f32, date: f32) -> Evidence {
-    let part = &scorer.parts[place.part];
+pub(super) fn gather(scorer: &mut Scorer<'_>, place: Place, owner: f32, date: f32) -> Evidence {
+    let part = scorer.parts[place.part];
     let columns = part.columns;
     let units = Units::of(scorer.query, scorer.lexical);
     let own = found_in(part.postings, &[place.slot]);
@@ -131,16 +129,20 @@ pub(super) fn gather(scorer: &Scorer<'_>, place: Place, owner: f32, date: f32) -
     let before = step(&columns.previous, place.slot);
     let around = [place.slot, before, step(&columns.previous, before), step(&columns.next, place.slot)];
     let context = found_in(part.postings, &around);
-    let group = match columns.group[place.slot as usize] {
-        NONE => own.clone(),
-        group => found_in(part.postings, columns.members(group)),
+    let group_coverage = match columns.group[place.slot as usize] {
+        NONE => units.coverage(&own),
+        group => *scorer
+            .groups
+            .0
+            .entry((place.part, group))
+            .or_insert_with(|| units.coverage(&found_in_group(&part, group))),
     };
     Evidence {
         coverage: units.coverage(&own),
         context_coverage: units.coverage(&context),
-        group_coverage: units.coverage(&group),
+        group_coverage,
         matched: units.matched(&own),
-        cosine: scorer.dense.is_on.then(|| scorer.dense.raw(part, place.slot)).flatten(),
+        cosine: scorer.dense.is_on.then(|| scorer.dense.raw(&part, place.slot)).flatten(),
         is_owner: owner > 0.0,
         date,
         is_dated: date >= if scorer.query.dates.names_a_day() { 2.0 } else { 1.0 },
@@ -150,6 +152,30 @@ pub(super) fn gather(scorer: &Scorer<'_>, place: Place, owner: f32, date: f32) -
 /// Per term, whether any of the slots has it.
 fn found_in(postings: &[TermPostings], slots: &[u32]) -> Vec<bool> {
     postings.iter().map(|p| slots.iter().any(|s| p.slots.binary_search(s).is_ok())).collect()
+}
+
+/// The coverage of the groups met so far.
+#[derive(Debug, Default)]
+pub(super) struct GroupMemory(HashMap<(usize, u32), f32>);
+
+/// Per term, whether any passage of the group has it. Walks the shorter of the group and the postings
+/// between its first and its last slot.
+fn found_in_group(part: &Part<'_>, group: u32) -> Vec<bool> {
+    let members = part.columns.members(group);
+    let (Some(first), Some(last)) = (members.first(), members.last()) else {
+        return vec![false; part.postings.len()];
+    };
+    let has = |postings: &TermPostings| {
+        let from = postings.slots.partition_point(|s| s < first);
+        let to = postings.slots.partition_point(|s| s <= last);
+        let between = postings.slots.get(from..to).unwrap_or_default();
+        if between.len() > 8 * members.len() {
+            members.iter().any(|s| between.binary_search(s).is_ok())
+        } else {
+            between.iter().any(|s| part.columns.group.get(*s as usize) == Some(&group))
+        }
+    };
+    part.postings.iter().map(has).collect()
 }
 
 /// The query's units with their weights, for coverage.

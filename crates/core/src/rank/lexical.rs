@@ -1,6 +1,6 @@
 //! BM25 of passages and of groups.
 
-use super::{NONE, Part};
+use super::{NONE, Part, Place};
 use crate::analysis::Query;
 
 /// k1 of passages.
@@ -17,8 +17,8 @@ pub(super) const GROUP_B: f32 = 0.5;
 pub(super) struct Lexical {
     /// Per part and slot, raw BM25.
     pub(super) scores: Vec<Vec<f32>>,
-    /// Per part, ascending slots with a hit.
-    pub(super) hits: Vec<Vec<u32>>,
+    /// The visible hits with their raw BM25, in no order.
+    pub(super) hits: Vec<(f32, Place)>,
     /// Per part and group, raw BM25 of the group as one text.
     pub(super) group_scores: Vec<Vec<f32>>,
     /// Per part and group, the best raw BM25 of a passage in it.
@@ -35,8 +35,6 @@ pub(super) struct Lexical {
     pub(super) average_length: f32,
     /// Live passages.
     pub(super) passages: u32,
-    /// Visible passages with a hit.
-    pub(super) visible_hits: u32,
 }
 
 /// Robertson's idf, never negative: ln(1 + (n - df + .5) / (df + .5)).
@@ -58,7 +56,6 @@ impl Lexical {
         let total: u64 = parts.iter().map(|p| p.columns.total_length).sum();
         let mut leg = Self {
             scores: parts.iter().map(|p| vec![0.0; p.columns.slots()]).collect(),
-            hits: parts.iter().map(|_| Vec::new()).collect(),
             group_scores: parts.iter().map(|p| vec![0.0; p.columns.groups()]).collect(),
             group_best: parts.iter().map(|p| vec![0.0; p.columns.groups()]).collect(),
             average_length: if passages == 0 { 1.0 } else { (total as f32 / passages as f32).max(1.0) },
@@ -84,16 +81,13 @@ impl Lexical {
         let df = parts.iter().map(|p| p.postings.get(term).map_or(0, |t| t.slots.len() as u64)).sum();
         let idf = idf(u64::from(self.passages), df);
         self.evidence_idf.push(evidence_idf(u64::from(self.passages), df));
-        for (part, norms, scores, hits) in beside(parts, norms, &mut self.scores, &mut self.hits) {
+        for ((part, norms), scores) in parts.iter().zip(norms).zip(&mut self.scores) {
             let Some(postings) = part.postings.get(term) else { continue };
             for (slot, frequency) in postings.slots.iter().zip(&postings.frequencies) {
                 let at = *slot as usize;
                 let (Some(score), Some(norm)) = (scores.get_mut(at), norms.get(at)) else { continue };
                 if is_name && part.columns.owner[at] != NONE {
                     continue;
-                }
-                if *score == 0.0 {
-                    hits.push(*slot);
                 }
                 let tf = *frequency as f32;
                 *score += idf * tf * (K1 + 1.0) / (tf + norm);
@@ -131,16 +125,18 @@ impl Lexical {
     fn finish(&mut self, parts: &[Part<'_>], visible: &dyn Fn(usize, u32) -> bool) {
         let mut best = 0.0f32;
         for (at, part) in parts.iter().enumerate() {
-            self.hits[at].sort_unstable();
-            for slot in &self.hits[at] {
-                let score = self.scores[at][*slot as usize];
-                let group = part.columns.group[*slot as usize];
+            for (slot, score) in (0u32..).zip(&self.scores[at]) {
+                if *score == 0.0 {
+                    continue;
+                }
+                let score = *score;
+                let group = part.columns.group[slot as usize];
                 if group != NONE {
                     let most = &mut self.group_best[at][group as usize];
                     *most = most.max(score);
                 }
-                if visible(at, *slot) {
-                    self.visible_hits += 1;
+                if visible(at, slot) {
+                    self.hits.push((score, Place { part: at, slot }));
                     best = best.max(score);
                 }
             }
@@ -161,14 +157,4 @@ fn count_groups(part: &Part<'_>, term: usize, frequencies: &mut [u32], touched: 
         }
         *count = count.saturating_add(*frequency);
     }
-}
-
-/// Walks the parts beside their scratch columns.
-fn beside<'p, 'a>(
-    parts: &'p [Part<'a>],
-    norms: &'p [Vec<f32>],
-    scores: &'p mut [Vec<f32>],
-    hits: &'p mut [Vec<u32>],
-) -> impl Iterator<Item = (&'p Part<'a>, &'p [f32], &'p mut Vec<f32>, &'p mut Vec<u32>)> {
-    parts.iter().zip(norms).zip(scores).zip(hits).map(|(((p, n), s), h)| (p, n.as_slice(), s, h))
 }

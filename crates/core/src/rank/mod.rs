@@ -2,13 +2,14 @@
 //! rankings, whichever way their index was built.
 //!
 //! One call of [`rank()`] ranks the passages of one or more collections against one analysed query:
-//! 1. BM25 of every lexical hit; document counts and average lengths are sums over exactly the given parts;
+//! 1. BM25 of every lexical hit, and all else for the best of them and what is near them; document counts and average lengths are sums over exactly the given parts;
 //! 2. per-query normalisation: BM25 over its best visible value, cosine from its least to its best;
 //! 3. structure where it exists: neighbours, group (session, document), owner, date, kind of question;
 //! 4. small bounded signals that only part near-equals;
 //! 5. the floor, from evidence that does not depend on the other passages' scores;
 //! 6. near-duplicate collapse and soft diversity.
 
+mod candidates;
 mod columns;
 mod corpus;
 mod dense;
@@ -74,9 +75,9 @@ pub struct Hit {
     pub components: Components,
     /// Raw BM25.
     pub bm25: f32,
-    /// Rank among the visible lexical hits, from 1; `None` when no query term occurs.
+    /// Rank among the visible lexical hits, from 1; `None` when no query term occurs, or past the 2048th.
     pub lexical_rank: Option<u32>,
-    /// Rank by cosine among the visible passages with vectors, from 1; `None` without a vector.
+    /// Rank by cosine among the visible passages, from 1; `None` without a vector, or past the 50th.
     pub dense_rank: Option<u32>,
     /// Absolute evidence, comparable between queries.
     pub evidence: Evidence,
@@ -129,10 +130,10 @@ pub fn rank(
     let candidates = scorer.candidates(visible);
     let ranked = scorer.best(&candidates, limit);
     let hits = ranked.into_iter().map(|(place, score)| scorer.explain(place, score)).collect();
-    let mut ranking = select::select(hits, query, parts, settings, dense.is_on, limit);
-    ranking.lexical_hits = lexical.visible_hits;
+    let mut ranking = select::select(hits, query, parts, settings, limit);
+    ranking.lexical_hits = u32::try_from(lexical.hits.len()).unwrap_or(u32::MAX);
     ranking.scored = u32::try_from(candidates.len()).unwrap_or(u32::MAX);
     ranking.passages = lexical.passages;
-    scorer.add_ranks(&mut ranking, visible);
+    scorer.add_ranks(&mut ranking);
     ranking
 }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::{
-    Hit, Missed, NO_TIME, NONE, Part, Place, Ranking,
+    Hit, NO_TIME, NONE, Part, Place, candidates,
     columns::Flags,
     dense::Dense,
     evidence,
@@ -71,19 +71,19 @@ impl Components {
     }
 }
 
-/// Lexical hits whose neighbours are looked at too.
-const NEIGHBOUR_HITS: usize = 100;
-
-/// Groups of which every passage is looked at.
-const BEST_GROUPS: usize = 3;
-
-/// Longest group of which every passage is looked at; a longer one gives its hits only.
-const LONG_GROUP: usize = 512;
-
-/// Passages that a named date alone proposes.
-const DATED: usize = 200;
-
 const DAY: f32 = 86_400_000_000.0;
+
+/// Best first; equals by time, the later first, then by their stable key: never by slot.
+pub(super) fn order(parts: &[Part<'_>], a: &(f32, Place), b: &(f32, Place)) -> Ordering {
+    let key = |place: Place| {
+        let columns = parts[place.part].columns;
+        (columns.at[place.slot as usize], columns.stable[place.slot as usize])
+    };
+    b.0.total_cmp(&a.0).then_with(|| {
+        let ((a_at, a_stable), (b_at, b_stable)) = (key(a.1), key(b.1));
+        b_at.cmp(&a_at).then(a_stable.cmp(&b_stable))
+    })
+}
 
 /// Scores the passages of one query.
 pub(super) struct Scorer<'a> {
@@ -91,11 +91,15 @@ pub(super) struct Scorer<'a> {
     pub(super) parts: &'a [Part<'a>],
     pub(super) lexical: &'a Lexical,
     pub(super) dense: &'a Dense,
-    settings: &'a Settings,
+    pub(super) settings: &'a Settings,
     /// Per part and owner number, +1, -1 or 0; see [`owner_signs`].
-    owners: Vec<Vec<f32>>,
-    dates: DateScorer<'a>,
-    ranks: Vec<(Place, f32)>,
+    pub(super) owners: Vec<Vec<f32>>,
+    pub(super) dates: DateScorer<'a>,
+    /// The reciprocal-rank sums, by place.
+    pub(super) ranks: Vec<(Place, f32)>,
+    /// The best visible lexical hits, best first.
+    pub(super) best_lexical: Vec<(f32, Place)>,
+    pub(super) groups: evidence::GroupMemory,
 }
 
 impl<'a> Scorer<'a> {
@@ -107,96 +111,20 @@ impl<'a> Scorer<'a> {
         settings: &'a Settings,
     ) -> Self {
         let owners = parts.iter().map(|p| owner_signs(query, p)).collect();
+        let best_lexical = candidates::best_hits(parts, &lexical.hits);
         let dates = DateScorer::new(&query.dates, &query.zone);
-        Self { query, parts, lexical, dense, settings, owners, dates, ranks: Vec::new() }
-    }
-
-    /// Every visible lexical hit, the best by cosine, the neighbours of the best, the passages of the best
-    /// groups, and passages of a named date.
-    pub(super) fn candidates(&mut self, visible: &dyn Fn(usize, u32) -> bool) -> Vec<Place> {
-        let mut seen: Vec<Vec<bool>> = self.parts.iter().map(|p| vec![false; p.columns.slots()]).collect();
-        let mut found = Vec::new();
-        let mut add = |place: Place| {
-            let fresh = seen.get_mut(place.part).and_then(|s| s.get_mut(place.slot as usize));
-            if let Some(seen) = fresh.filter(|s| !**s) {
-                *seen = true;
-                if visible(place.part, place.slot) {
-                    found.push(place);
-                }
-            }
-        };
-        for (part, hits) in self.lexical.hits.iter().enumerate() {
-            hits.iter().for_each(|slot| add(Place { part, slot: *slot }));
+        Self {
+            query,
+            parts,
+            lexical,
+            dense,
+            settings,
+            owners,
+            dates,
+            ranks: Vec::new(),
+            best_lexical,
+            groups: evidence::GroupMemory::default(),
         }
-        self.dense.proposed.iter().for_each(|place| add(*place));
-        if self.settings.fusion == Fusion::Convex {
-            self.neighbourhood().into_iter().for_each(&mut add);
-            self.group_members().into_iter().for_each(&mut add);
-            self.dated().into_iter().for_each(&mut add);
-        }
-        found
-    }
-
-    fn neighbourhood(&self) -> Vec<Place> {
-        let mut hits: Vec<(f32, Place)> = Vec::new();
-        for (part, slots) in self.lexical.hits.iter().enumerate() {
-            let scores = &self.lexical.scores[part];
-            hits.extend(slots.iter().map(|slot| (scores[*slot as usize], Place { part, slot: *slot })));
-        }
-        if hits.len() > NEIGHBOUR_HITS {
-            hits.select_nth_unstable_by(NEIGHBOUR_HITS, |a, b| self.order(*a, *b));
-            hits.truncate(NEIGHBOUR_HITS);
-        }
-        let mut around = Vec::new();
-        for place in hits.into_iter().map(|(_, place)| place).chain(self.dense.proposed.iter().copied()) {
-            let at = |slot: u32| (slot != NONE).then_some(Place { part: place.part, slot });
-            let next = self.next(place);
-            around.extend(at(self.previous(place)).into_iter().chain(at(next)));
-            around.extend(at(next).and_then(|n| at(self.next(n))));
-        }
-        around
-    }
-
-    fn group_members(&self) -> Vec<Place> {
-        let mut best: Vec<(f32, u64, usize, u32)> = Vec::new();
-        for (part, scores) in self.lexical.group_scores.iter().enumerate() {
-            let columns = self.parts[part].columns;
-            for (group, score) in (0u32..).zip(scores) {
-                if *score > 0.0 && (best.len() < BEST_GROUPS || *score >= best[BEST_GROUPS - 1].0) {
-                    let first = columns.members(group).first().map_or(0, |s| columns.stable[*s as usize]);
-                    best.push((*score, first, part, group));
-                    best.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-                    best.truncate(BEST_GROUPS);
-                }
-            }
-        }
-        let members = |(_, _, part, group): (f32, u64, usize, u32)| {
-            let members = self.parts[part].columns.members(group);
-            let taken = if members.len() > LONG_GROUP { &[] } else { members };
-            taken.iter().map(move |slot| Place { part, slot: *slot })
-        };
-        best.into_iter().flat_map(members).collect()
-    }
-
-    fn dated(&mut self) -> Vec<Place> {
-        if self.query.dates.is_empty() {
-            return Vec::new();
-        }
-        let mut dated: Vec<(f32, Place)> = Vec::new();
-        for part in 0..self.parts.len() {
-            let columns = self.parts[part].columns;
-            for (slot, at) in (0u32..).zip(&columns.at) {
-                let score = if *at == NO_TIME { 0.0 } else { self.dates.score(*at) };
-                if score >= 1.0 {
-                    dated.push((score, Place { part, slot }));
-                }
-            }
-        }
-        if dated.len() > DATED {
-            dated.select_nth_unstable_by(DATED, |a, b| self.order(*a, *b));
-            dated.truncate(DATED);
-        }
-        dated.into_iter().map(|(_, place)| place).collect()
     }
 
     /// The best of the candidates, best first: enough that collapse and spread have a choice.
@@ -205,34 +133,22 @@ impl<'a> Scorer<'a> {
             Fusion::Convex => {
                 candidates.iter().map(|place| (self.components(*place).sum(), *place)).collect()
             }
-            Fusion::Rrf { k, boosts } => self.reciprocal(candidates, k, boosts),
+            Fusion::Rrf { k, boosts } => self.reciprocal(k, boosts),
         };
         let keep = limit.saturating_mul(3).saturating_add(24);
         if scored.len() > keep {
-            scored.select_nth_unstable_by(keep, |a, b| self.order(*a, *b));
+            scored.select_nth_unstable_by(keep, |a, b| order(self.parts, a, b));
             scored.truncate(keep);
         }
-        scored.sort_unstable_by(|a, b| self.order(*a, *b));
+        scored.sort_unstable_by(|a, b| order(self.parts, a, b));
         scored.into_iter().map(|(score, place)| (place, score)).collect()
     }
 
-    /// Best first; equals by time, the later first, then by their stable key: never by slot.
-    fn order(&self, a: (f32, Place), b: (f32, Place)) -> Ordering {
-        let key = |place: Place| {
-            let columns = self.parts[place.part].columns;
-            (columns.at[place.slot as usize], columns.stable[place.slot as usize])
-        };
-        b.0.total_cmp(&a.0).then_with(|| {
-            let ((a_at, a_stable), (b_at, b_stable)) = (key(a.1), key(b.1));
-            b_at.cmp(&a_at).then(a_stable.cmp(&b_stable))
-        })
-    }
-
-    fn previous(&self, place: Place) -> u32 {
+    pub(super) fn previous(&self, place: Place) -> u32 {
         self.parts[place.part].columns.previous[place.slot as usize]
     }
 
-    fn next(&self, place: Place) -> u32 {
+    pub(super) fn next(&self, place: Place) -> u32 {
         self.parts[place.part].columns.next[place.slot as usize]
     }
 
@@ -348,16 +264,10 @@ impl<'a> Scorer<'a> {
         (at != NO_TIME).then(|| (now.saturating_sub(at) as f32 / DAY).max(0.0))
     }
 
-    /// Scores by reciprocal rank fusion; the ranks are those among the candidates.
-    fn reciprocal(&mut self, candidates: &[Place], k: f32, boosts: RrfBoosts) -> Vec<(f32, Place)> {
-        let mut lexical: Vec<(f32, Place)> = candidates
-            .iter()
-            .map(|place| (self.lexical.scores[place.part][place.slot as usize], *place))
-            .filter(|(score, _)| *score > 0.0)
-            .collect();
-        lexical.sort_unstable_by(|a, b| self.order(*a, *b));
+    /// Scores by reciprocal rank fusionover the best of both legs.
+    fn reciprocal(&mut self, k: f32, boosts: RrfBoosts) -> Vec<(f32, Place)> {
         let mut fused = std::collections::BTreeMap::new();
-        let legs = lexical.iter().map(|(_, place)| *place).zip(1u32..);
+        let legs = self.best_lexical.iter().map(|(_, place)| *place).zip(1u32..);
         for (place, rank) in legs.chain(self.dense.proposed.iter().copied().zip(1u32..)) {
             *fused.entry(place).or_insert(0.0) += 1.0 / (k + rank as f32);
         }
@@ -404,34 +314,6 @@ impl<'a> Scorer<'a> {
             evidence: evidence::gather(self, place, owner, date),
             duplicates: Vec::new(),
         }
-    }
-
-    /// Fills in the ranks per leg of what is returned.
-    pub(super) fn add_ranks(&self, ranking: &mut Ranking, visible: &dyn Fn(usize, u32) -> bool) {
-        let misses = ranking.near_misses.iter_mut().map(|(hit, _): &mut (Hit, Missed)| hit);
-        for hit in ranking.hits.iter_mut().chain(misses) {
-            hit.lexical_rank = (hit.bm25 > 0.0).then(|| 1 + self.better_lexical(hit, visible));
-            hit.dense_rank = self
-                .dense
-                .proposed
-                .iter()
-                .position(|place| *place == hit.place)
-                .and_then(|at| u32::try_from(at + 1).ok());
-        }
-    }
-
-    fn better_lexical(&self, hit: &Hit, visible: &dyn Fn(usize, u32) -> bool) -> u32 {
-        let mine = (hit.bm25, hit.place);
-        let mut better = 0;
-        for (part, hits) in self.lexical.hits.iter().enumerate() {
-            for slot in hits {
-                let place = Place { part, slot: *slot };
-                let score = self.lexical.scores[part][*slot as usize];
-                let before = score >= hit.bm25 && self.order((score, place), mine) == Ordering::Less;
-                better += u32::from(before && visible(part, *slot));
-            }
-        }
-        better
     }
 }
 

@@ -9,10 +9,9 @@ pub(super) fn select(
     query: &Query,
     parts: &[Part<'_>],
     settings: &Settings,
-    has_cosines: bool,
     limit: usize,
 ) -> Ranking {
-    let (kept, below) = settings.floor.split(hits, query, has_cosines, limit);
+    let (kept, below) = settings.floor.split(hits, query, limit);
     let kept = if settings.collapse { collapse(kept, parts) } else { kept };
     let (results, rest) = spread(kept, parts, settings, limit);
     let mut near_misses: Vec<(Hit, Missed)> = rest

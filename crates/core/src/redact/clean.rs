@@ -73,9 +73,6 @@ fn is_bidi(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A string sequence (title, hyperlink) longer than this is not one; only its introducer goes.
-const MAX_STRING_SEQUENCE: usize = 2048;
-
 /// Bytes behind the introducer that belong to the sequence; 0 when the character stands alone.
 fn escape_len(introducer: char, tail: &str) -> usize {
     let bytes = tail.as_bytes();
@@ -101,13 +98,18 @@ fn escape_len(introducer: char, tail: &str) -> usize {
     }
 }
 
-/// The length of a string sequence up to and including BEL or the string terminator; without one, only
-/// the introducer's own byte.
+/// The length of a string sequence (title, hyperlink) up to and including BEL or the string terminator; without
+/// one before the line ends or another escape begins, only the introducer's own byte.
 fn string_len(tail: &str, offset: usize) -> usize {
-    let window = &tail[..tail.floor_char_boundary(MAX_STRING_SEQUENCE.min(tail.len()))];
-    let ends = ["\u{7}", "\u{1b}\\", "\u{9c}"];
-    let end = ends.iter().filter_map(|e| window.find(e).map(|at| at + e.len())).min();
-    end.filter(|_| !window[..end.unwrap_or(0)].contains('\n')).unwrap_or(offset)
+    let stop = |c: char| matches!(c, '\u{7}' | '\u{1b}' | '\u{9c}' | '\u{9b}' | '\u{9d}' | '\u{90}' | '\n');
+    let Some(at) = tail[offset..].find(stop).map(|at| offset + at) else { return offset };
+    let rest = &tail[at..];
+    match rest.chars().next() {
+        Some('\u{7}') => at + 1,
+        Some('\u{9c}') => at + '\u{9c}'.len_utf8(),
+        Some('\u{1b}') if rest[1..].starts_with('\\') => at + 2,
+        _ => offset,
+    }
 }
 
 const OPEN: &str = "<strata-memory";

@@ -3,7 +3,7 @@
 use super::{Family, Span, judge, shape, tokens};
 
 /// No credential of this syntax is longer; the rest of the text is not looked at.
-const LOOK_AHEAD: usize = 512;
+const LOOK_AHEAD: usize = 256;
 
 /// The password of `scheme://user:password@host`, where `separator..authority` is the `://`.
 pub(super) fn url(text: &str, separator: usize, authority: usize) -> Option<Span> {
@@ -11,6 +11,7 @@ pub(super) fn url(text: &str, separator: usize, authority: usize) -> Option<Span
         return None;
     }
     let rest = ahead(text, authority);
+    let rest = rest.split("://").next().unwrap_or_default();
     let stop = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '`' | '|' | '\\' | '，' | '。');
     let address = &rest[..rest.find(stop).unwrap_or(rest.len())];
     let strict = &address[..address.find(['/', '?', '#']).unwrap_or(address.len())];
@@ -54,7 +55,8 @@ pub(super) fn authorization(text: &str, after: usize) -> Option<Span> {
     let rest = ahead(text, after);
     let value = rest.trim_start_matches(['"', '\'', '\\', ']', ' ', ',']);
     let value = value.strip_prefix([':', '=', ',']).unwrap_or(value);
-    if value.len() == rest.len() {
+    let separated = rest.len() - value.len();
+    if !rest[..separated].contains([':', '=', ',', '"', '\'']) {
         return None;
     }
     let value = value.trim_start_matches([' ', '"', '\'', '\\', '`']);
@@ -90,9 +92,10 @@ fn credential(text: &str, start: usize, is_basic: bool) -> Option<Span> {
     let run = rest.find(|c: char| !holds(c)).unwrap_or(rest.len());
     let value = rest[..run].trim_end_matches(['.', ':']);
     let is_call = rest[run..].starts_with(['(', '[', '{']);
-    let generated = shape::has_letters_and_digits(value) || shape::class_changes(value) >= 3;
+    let mixed_case = value.bytes().any(|b| b.is_ascii_uppercase()) && value.bytes().any(|b| b.is_ascii_lowercase());
+    let generated = shape::has_letters_and_digits(value) || (mixed_case && shape::class_changes(value) >= 3);
     let enough = value.len() >= 8 && generated && (is_basic || !judge::is_reference(value));
-    let real = enough && !is_call && !shape::is_masked(value) && !judge::is_placeholder(value);
+    let real = enough && !is_call && !value.contains("://") && !shape::is_masked(value) && !judge::is_placeholder(value);
     if !real {
         return None;
     }

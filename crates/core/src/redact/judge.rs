@@ -41,7 +41,13 @@ pub(super) struct Value<'t> {
 /// Whether the value is a secret.
 pub(super) fn is_secret(value: &Value<'_>) -> bool {
     let text = value.text;
+    if !value.quoted && !can_be_secret(text) {
+        return false;
+    }
     let never = text.len() < 3
+        || text.trim() != text
+        || text.starts_with("--")
+        || is_pattern(text)
         || text.starts_with(PLACEHOLDER)
         || text.contains("://")
         || is_template(text)
@@ -52,6 +58,12 @@ pub(super) fn is_secret(value: &Value<'_>) -> bool {
         return false;
     }
     if value.quoted { quoted_is_secret(value) } else { bare_is_secret(value) }
+}
+
+/// A cheap look first: a bare value is one word, or has digits or a symbol, or token characters only.
+fn can_be_secret(text: &str) -> bool {
+    let telling = |c: char| c.is_ascii_digit() || matches!(c, '!' | '@' | '#' | '$' | '%' | '^' | '&' | '*' | '?' | '~');
+    text.contains(telling) || text.chars().all(|c| c.is_alphabetic() || shape::is_token_char(c))
 }
 
 fn quoted_is_secret(value: &Value<'_>) -> bool {
@@ -65,26 +77,39 @@ fn quoted_is_secret(value: &Value<'_>) -> bool {
     match value.strength {
         _ if named => false,
         _ if value.separator == Separator::Faint => is_generated(text) && !is_reference(text),
-        Strength::Password => !word || (text.is_ascii() && !is_state(&lower)) || value.cjk,
-        Strength::Strong => is_generated(text) || (text.len() >= 6 && !word && !is_name(text)) || (word && text.len() >= 16),
+        Strength::Password if word => value.cjk || (text.is_ascii() && !is_state(&lower) && !is_key_name(text)),
+        Strength::Password => !is_key_name(text) && !(is_measure(text) && text.contains('.')),
+        Strength::Strong if word => has_unpronounceable_case(text),
+        Strength::Strong => is_generated(text) || (text.len() >= 6 && digits(text) >= 2 && !is_name(text) && !is_measure(text)),
         Strength::Weak => text.len() >= 8 && is_generated(text) && !is_reference(text),
     }
 }
 
 fn bare_is_secret(value: &Value<'_>) -> bool {
     let text = value.text;
-    let literal = value.separator == Separator::Tight && value.alone && text.bytes().all(|b| b.is_ascii_alphanumeric());
+    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
+    let assigned = matches!(value.separator, Separator::Tight | Separator::Colon) && value.alone;
+    let literal = assigned && digits(text) > 0 && text.bytes().all(plain) && !is_screaming_name(text);
     if !literal && (is_reference(text) || is_screaming_name(text)) {
         return false;
     }
     let explicit = value.separator != Separator::Faint;
+    if is_number(text) || (!explicit && is_compound(text)) {
+        return false;
+    }
     if text.bytes().all(|b| b.is_ascii_digit()) {
         let least = match value.strength {
             Strength::Password => 4,
             Strength::Strong => 10,
             Strength::Weak => return false,
         };
-        return explicit && text.len() >= least && (value.separator != Separator::Is || value.ends_sentence);
+        let stands = match value.separator {
+            Separator::Is => value.ends_sentence,
+            Separator::Colon => value.alone || value.cjk,
+            Separator::Loose => value.alone && text.len() >= 6,
+            Separator::Tight | Separator::Faint => explicit,
+        };
+        return stands && text.len() >= least;
     }
     if text.chars().all(char::is_alphabetic) {
         return word_is_secret(value);
@@ -93,7 +118,7 @@ fn bare_is_secret(value: &Value<'_>) -> bool {
     match value.strength {
         Strength::Password if explicit => generated || (text.len() >= 4 && has_inner_symbol(text)),
         Strength::Strong if explicit => generated || (value.separator == Separator::Tight && shape::is_uuid(text)),
-        _ => generated && (value.strength != Strength::Weak || text.len() >= 6),
+        _ => generated && (value.strength != Strength::Weak || text.len() >= 8),
     }
 }
 
@@ -102,7 +127,7 @@ fn bare_is_secret(value: &Value<'_>) -> bool {
 fn word_is_secret(value: &Value<'_>) -> bool {
     let text = value.text;
     let lower = text.to_lowercase();
-    if shape::class_changes(text) >= 4 && text.len() >= 16 {
+    if has_unpronounceable_case(text) && text.len() >= 16 {
         return value.separator != Separator::Faint && text.is_ascii() && value.alone;
     }
     let plausible = value.strength == Strength::Password
@@ -158,8 +183,11 @@ fn has_strong_symbol(text: &str) -> bool {
     let symbols = inner.chars().filter(|c| matches!(c, '!' | '@' | '#' | '$' | '%' | '^' | '&' | '*' | '?' | '~')).count();
     let letters = text.chars().filter(|c| c.is_ascii_alphabetic()).count();
     let expression = text.contains("&&") || text.contains("::") || text.contains("?.") || text.contains("**");
+    let entity = text.split_once('&').is_some_and(|(_, tail)| {
+        tail.starts_with('#') || (tail.len() >= 2 && tail.bytes().all(|b| b.is_ascii_lowercase()))
+    });
     let address = text.contains('@') && text.contains('.') && symbols == 1;
-    symbols > 0 && letters >= 3 && !expression && !address && !text.contains(['(', '<', '[', '{', '/', '='])
+    symbols > 0 && letters >= 3 && !expression && !entity && !address && !text.contains(['(', '<', '[', '{', '/', '='])
         && (shape::has_letters_and_digits(text) || symbols >= 2 || text.ends_with('!'))
 }
 
@@ -228,12 +256,40 @@ pub(super) fn is_reference(text: &str) -> bool {
     let after = &bare[name_len..];
     let applied = name_len > 0 && after.starts_with(['(', '[', '<', '{']);
     let operators = ["::", "->", "?.", "||", "&&", "=>", "()", "!("];
+    let opens = bare.starts_with(['[', '(', '#']);
     let sigil = text.starts_with(['&', '*', '@', ':', '|', '>', '!', '[', '{', '('])
         && text[1..].chars().all(|c| c.is_ascii_alphabetic() || matches!(c, '_' | '\'' | '[' | ']' | ':' | '-'));
-    let digits = text.bytes().filter(u8::is_ascii_digit).count();
     let has_key_word = || KEY_WORDS.iter().any(|key| !key.is_cjk && key.word != "pass" && lower.contains(key.word));
-    let names_key = digits <= 1 && is_identifier_path(text) && has_key_word();
-    applied || sigil || names_key || operators.iter().any(|op| text.contains(op)) || is_name(text) && text.contains(['_', '.'])
+    let names_key = digits(text) <= 1 && is_identifier_path(text) && has_key_word();
+    applied || opens || sigil || names_key || operators.iter().any(|op| text.contains(op)) || is_name(text) && text.contains(['_', '.'])
+}
+
+fn digits(text: &str) -> usize {
+    text.bytes().filter(u8::is_ascii_digit).count()
+}
+
+/// `challengePassword`, `db_password`: the name of a field that holds a secret.
+fn is_key_name(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let joined = text.contains(['_', '.']) || (text.starts_with(|c: char| c.is_ascii_lowercase()) && text != lower);
+    let has_key_word = || KEY_WORDS.iter().any(|key| !key.is_cjk && lower.contains(key.word));
+    joined && digits(text) == 0 && is_identifier_path(text) && has_key_word()
+}
+
+/// A number in another base: `0x04`, `0b0001`.
+fn is_number(text: &str) -> bool {
+    let tail = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).or_else(|| text.strip_prefix("0b"));
+    tail.is_some_and(|tail| tail.bytes().all(|b| b.is_ascii_hexdigit() || b == b'_' || b == b'u'))
+}
+
+/// Something with inner structure: a path, an assignment, a scoped or snake-case name.
+fn is_compound(text: &str) -> bool {
+    text.contains(['/', '=', ':', '_', '(']) && !shape::looks_random(text)
+}
+
+/// A regular expression.
+fn is_pattern(text: &str) -> bool {
+    ["\\w", "\\d", "\\s", "\\S", "[^", "[a-z", "[A-Z", "[0-9", "(?:", "\\^"].iter().any(|class| text.contains(class))
 }
 
 /// Only identifier characters and dots, beginning with a letter.
@@ -245,16 +301,19 @@ fn is_identifier_path(text: &str) -> bool {
 /// An identifier or dotted path of words: `config.db.user`, `primaryRegion`, `session_store`. No digits
 /// but a trailing one.
 fn is_name(text: &str) -> bool {
-    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    let is_word = |part: &str| {
+        let stem = part.trim_end_matches(|c: char| c.is_ascii_digit());
+        part.len() < 48 && part.len() - stem.len() <= 2 && digits(stem) == 0
+    };
     is_identifier_path(text)
-        && (digits == 0 || (digits == 1 && text.ends_with(|c: char| c.is_ascii_digit()) && text.contains(['_', '.'])))
-        && text.split(['_', '.', '-']).all(|part| part.len() < 32)
+        && (digits(text) == 0 || text.contains(['_', '.']))
+        && text.split(['_', '.', '-']).all(is_word)
         && !has_unpronounceable_case(text)
 }
 
 /// Camel case has words of two letters and more between its capitals; generated text does not.
 fn has_unpronounceable_case(text: &str) -> bool {
-    text.len() >= 12 && shape::class_changes(text) * 2 > text.len()
+    text.len() >= 12 && shape::class_changes(text) * 5 > text.len() * 2
 }
 
 /// `DB_PASSWORD`, `API_KEY_V2`: the name of a constant or environment variable.
@@ -266,8 +325,8 @@ fn is_screaming_name(text: &str) -> bool {
 }
 
 /// `sha256:...`, a path to a file, an e-mail address.
-fn is_digest_or_path(text: &str) -> bool {
-    let digest = ["sha1-", "sha256-", "sha384-", "sha512-", "sha1:", "sha256:", "sha512:", "md5:"];
+pub(super) fn is_digest_or_path(text: &str) -> bool {
+    let digest = ["sha1-", "sha256-", "sha384-", "sha512-", "sha1:", "sha256:", "sha512:", "md5:", "sha256=", "sha512="];
     let rooted = text.starts_with(['/', '~', '.']) && text.contains('/');
     let segments = text.split('/').filter(|s| !s.is_empty());
     let words = segments.clone().all(|s| !shape::looks_random(s) && s.len() < 24);

@@ -17,6 +17,10 @@ pub(super) struct Key {
     pub(super) end: usize,
     pub(super) strength: Strength,
     pub(super) cjk: bool,
+    /// `pass` is a secret only behind `=` or `:`; elsewhere it is a verb.
+    wants_equals: bool,
+    /// SQL's "identified by" takes a quoted literal; elsewhere it is prose.
+    wants_quotes: bool,
 }
 
 impl Key {
@@ -52,7 +56,10 @@ fn assigned_value(text: &str, key: &Key, found: separator::Found) -> Option<Span
 
 fn judged(text: &str, key: &Key, found: separator::Found, literal: value::Literal) -> Option<Span> {
     let content = &text[literal.start..literal.end];
-    if found.wants_quotes && !literal.quoted {
+    if (found.wants_quotes || key.wants_quotes) && !literal.quoted {
+        return None;
+    }
+    if key.wants_equals && matches!(found.separator, Separator::Faint | Separator::Is) {
         return None;
     }
     if let Some(token) = known_token(text, &literal) {
@@ -70,7 +77,7 @@ fn judged(text: &str, key: &Key, found: separator::Found, literal: value::Litera
         cjk: key.cjk,
     };
     let secret = judge::is_secret(&value) && !(bare_weak && content.len() < 16);
-    secret.then_some(Span { family: Family::Assignment, start: literal.start, end: literal.end })
+    secret.then(|| Span { family: Family::Assignment, start: literal.start, end: literal.full_end(text) })
 }
 
 /// A vendor's token standing as the whole value keeps its own family. `sk-` keys do not: many vendors share
@@ -84,7 +91,8 @@ fn known_token(text: &str, literal: &value::Literal) -> Option<Span> {
 /// The identifier around the word, unless the word is only a part of another word or names something else.
 fn name_around(text: &str, start: usize, end: usize, word: &KeyWord) -> Option<Key> {
     if word.is_cjk {
-        return Some(Key { start, end, strength: word.strength, cjk: true });
+        let strength = word.strength;
+        return Some(Key { start, end, strength, cjk: true, wants_equals: false, wants_quotes: false });
     }
     let bytes = text.as_bytes();
     let in_name = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
@@ -105,7 +113,14 @@ fn name_around(text: &str, start: usize, end: usize, word: &KeyWord) -> Option<K
     let strength = strength(text, start, qualifier, suffix, word);
     let strength = if is_plural { Strength::Weak } else { strength };
     let suffix_end = end + suffix.trim_end_matches(['-', '_']).len();
-    Some(Key { start: start - before, end: suffix_end, strength, cjk: false })
+    Some(Key {
+        start: start - before,
+        end: suffix_end,
+        strength,
+        cjk: false,
+        wants_equals: word.word == "pass",
+        wants_quotes: word.word == "identified by",
+    })
 }
 
 fn placeholder_name(text: &str, name: usize) -> bool {
@@ -176,7 +191,7 @@ fn nearby(text: &str, key: &Key) -> Option<Span> {
     let line = text[key.end..window].split('\n').next().unwrap_or_default();
     let line = line.split(judge::PLACEHOLDER).next().unwrap_or_default();
     let mut at = 0;
-    while let Some(offset) = line[at..].find(shape::is_token_char) {
+    while let Some(offset) = line[at..].find(|c: char| shape::is_token_char(c) && c != '=') {
         at += offset;
         let start = key.end + at;
         let run = credentials::ahead(text, start);
@@ -184,7 +199,7 @@ fn nearby(text: &str, key: &Key) -> Option<Span> {
         let lead = text[..start].chars().next_back();
         let free = !matches!(lead, Some('/' | '.' | '\\' | '@' | '#' | '$' | '%'));
         let joined = text[start + len..].starts_with(['(', '.', '/', ':', '[']);
-        if free && !joined && shape::looks_random(&run[..len]) && !judge::is_reference(&run[..len]) {
+        if free && !joined && shape::looks_random(&run[..len]) && !judge::is_reference(&run[..len]) && !judge::is_digest_or_path(&run[..len]) {
             let end = credentials::end_of_run(text, start + len, shape::is_token_char);
             return Some(Span { family: Family::HighEntropy, start, end });
         }

@@ -47,7 +47,7 @@ pub(super) fn after(text: &str, key: &Key) -> Option<Found> {
     if let Some(remaining) = bare.strip_prefix(',').filter(|_| key_quoted > 0) {
         return found(Separator::Faint, remaining.trim_start_matches(' '), true);
     }
-    if let Some(remaining) = bare.strip_prefix('|') {
+    if let Some(remaining) = bare.strip_prefix('|').filter(|r| spaced || r.starts_with(' ')) {
         return found(Separator::Faint, remaining.trim_start_matches(' '), false);
     }
     let separator = match key.strength {
@@ -74,7 +74,11 @@ fn skip_aside(rest: &str) -> &str {
 
 fn symbol(rest: &str, spaced: bool) -> Option<(Separator, &str)> {
     let faint = ["===", "!==", "==", "!="];
-    let loose = [":=", "=>", "->", "→", "＝", "?=", "+="];
+    let loose = [":=", "=>", "→", "＝", "?=", "+="];
+    // Without spaces it is a member of a C pointer.
+    if let Some(remaining) = rest.strip_prefix("->").filter(|r| spaced || r.starts_with(' ')) {
+        return Some((Separator::Loose, remaining));
+    }
     if let Some(remaining) = faint.iter().find_map(|s| rest.strip_prefix(s)) {
         return Some((Separator::Faint, remaining));
     }

@@ -24,10 +24,10 @@ pub(super) fn is_hex(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-/// Whether some part between `-`, `_`, `.` and `/` mixes letters and digits or is too long to be a word.
+/// Whether some part between symbols mixes letters and digits or is too long to be a word.
 /// `prod-db-2024` and `three-bounce` have no such part, `k3y9-ab` has.
 pub(super) fn has_random_part(text: &str) -> bool {
-    text.split(['-', '_', '.', '/']).any(|part| {
+    text.split(|c: char| !c.is_alphanumeric()).any(|part| {
         let letters = part.bytes().any(|b| b.is_ascii_alphabetic());
         let digits = part.bytes().any(|b| b.is_ascii_digit());
         (letters && digits && part.len() >= 4) || part.len() >= 18

@@ -180,7 +180,11 @@ pub(super) fn shape_at(text: &str, start: usize, shape: &Shape) -> Option<Span> 
     let run = after.bytes().take(LOOK_AHEAD).take_while(|&b| shape.body.holds(b)).count();
     let body = after[..run].trim_end_matches('.');
     let fits = body.len() >= shape.len.0 && body.len() <= shape.len.1;
-    let looks_real = !shape.ambiguous || (shape::has_random_part(body) && is_mixed(body));
+    let looks_real = match shape.prefix {
+        // Also the beginning of class names and of `sk-ssh-ed25519`.
+        "sk-" => is_mixed(body) && body.split(['-', '_']).any(|part| part.len() >= 16),
+        _ => !shape.ambiguous || (shape::has_random_part(body) && is_mixed(body)),
+    };
     if !fits || !looks_real || shape::is_masked(body) || judge::is_placeholder(body) {
         return None;
     }

@@ -11,7 +11,19 @@ pub(super) struct Literal {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) quoted: bool,
+    /// Whether it was longer than what is looked at before it is known to be a secret.
+    cut: bool,
 }
+
+impl Literal {
+    /// Where the literal really ends. Unbounded: only for what is going to be consumed.
+    pub(super) fn full_end(&self, text: &str) -> usize {
+        if self.cut { end_of_run(text, self.end, |c| !ends_bare(c)) } else { self.end }
+    }
+}
+
+/// So much of a value is judged; a longer one is a secret when its beginning is.
+const MAX_JUDGED: usize = 128;
 
 /// Opening quotes and what closes them.
 const QUOTES: [(&str, &str); 10] = [
@@ -43,6 +55,7 @@ const WRAPPERS: [&str; 9] = [
 /// The literal at `start`.
 pub(super) fn literal(text: &str, start: usize) -> Option<Literal> {
     let rest = ahead(text, start);
+    let rest = &rest[..rest.floor_char_boundary(MAX_JUDGED)];
     let unwrapped = WRAPPERS.iter().find_map(|w| rest.strip_prefix(w)).filter(|r| r.starts_with('"')).unwrap_or(rest);
     let content = strip_string_prefix(unwrapped);
     let from = start + rest.len() - content.len();
@@ -81,7 +94,7 @@ fn quoted(inner: &str, start: usize, close: &str) -> Option<Literal> {
         let at = from + offset;
         let escapes = line[..at].bytes().rev().take_while(|&b| b == b'\\').count();
         if escapes % 2 == 0 || close.len() == 2 {
-            return Some(Literal { start, end: start + at, quoted: true });
+            return Some(Literal { start, end: start + at, quoted: true, cut: false });
         }
         from = at + close.len();
     }
@@ -101,11 +114,25 @@ fn bare(text: &str, rest: &str, start: usize) -> Literal {
     let starts_template = rest.starts_with(['<', '$', '{']);
     let ends = |c: char| if starts_template { c.is_whitespace() || c == '"' } else { ends_bare(c) };
     let run = rest.find(ends).unwrap_or(rest.len());
+    let run = unbalanced(&rest[..run]).unwrap_or(run);
     let (joint, _) = joint_or_all(&rest[..run]);
     let value = trim_punctuation(joint);
-    let unbounded = run == rest.len() && value.len() == run && start + run < text.len();
-    let end = if unbounded { end_of_run(text, start + run, |c| !ends(c)) } else { start + value.len() };
-    Literal { start, end, quoted: false }
+    let cut = run == rest.len() && value.len() == run && start + run < text.len();
+    Literal { start, end: start + value.len(), quoted: false, cut }
+}
+
+/// Where a bracket closes that was not opened inside and no letter follows: `(token=abc)](https...`.
+fn unbalanced(run: &str) -> Option<usize> {
+    let mut depth = 0;
+    for (at, c) in run.char_indices() {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' if depth > 0 => depth -= 1,
+            ')' | ']' if !run[at + 1..].starts_with(|c: char| c.is_ascii_alphanumeric()) => return Some(at),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Cuts at a `,` or `&` that begins the next `name=value`, and at a comma before a space.

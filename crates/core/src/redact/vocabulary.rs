@@ -152,7 +152,8 @@ pub(super) const STATES: &[&str] = &[
     "we", "you", "they", "all", "one", "two", "see", "use", "ask", "check", "read", "get", "set", "kept", "sent",
     "lost", "gone", "dead", "over", "left", "made", "given", "shown", "written", "taken", "broken", "stolen",
     "hidden", "chosen", "forgotten", "known", "too", "very", "so", "as", "what", "who", "enabled", "disabled", "off",
-    "interactive", "external", "manual",
+    "interactive", "external", "manual", "files", "strings", "string", "flag", "flags", "option", "options",
+    "argument", "arguments", "parameter", "field", "fields", "prompt", "echo", "popular", "common", "leaked",
 ];
 
 /// Endings of the participles and adjectives that follow "is".
@@ -190,7 +191,7 @@ pub(super) const STRENGTHENING: &[&str] = &[
 pub(super) const IS_PHRASES: &[&str] = &[
     "has been changed to ", "as ", "has been reset to ", "has been set to ", "was changed to ", "was reset to ",
     "was set to ", "is currently ", "is set to ", "changed to ", "updated to ", "rotated to ", "reset to ",
-    "should be ", "set to ", "is still ", "will be ", "is now ", "is just ", "is: ", "is ", "was ", "are ",
+    "should be ", "set to ", "is still ", "will be ", "is now ", "is just ", "is: ", "is ", "was ",
 ];
 
 /// Words that join a key word to what it belongs to: "the password for staging is ...".

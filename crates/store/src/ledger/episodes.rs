@@ -248,6 +248,7 @@ impl LedgerWrite<'_> {
             let outcome = match self.episode_with_key(&key)? {
                 Some((number, id)) => EpisodeInsert { number, id, added: false },
                 None => {
+                    self.refuse_used_id("episodes", episode.id.as_str())?;
                     self.insert_episode(number, episode, &key, seq)?;
                     number += 1;
                     EpisodeInsert { number: number - 1, id: episode.id.to_string(), added: true }

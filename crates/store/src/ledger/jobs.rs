@@ -140,6 +140,7 @@ impl LedgerRead<'_> {
 impl LedgerWrite<'_> {
     /// Queues a job.
     pub fn queue_job(&self, new: &NewJob) -> Result<(), StoreError> {
+        self.refuse_used_id("jobs", new.id.as_str())?;
         self.transaction.execute(
             "INSERT INTO jobs (tenant, id, kind, state, done, total, message, created_at)
              VALUES ($1, $2, $3, 'queued', 0, $4, $5, $6)",

@@ -3,11 +3,11 @@
 use strata_core::{id::PartialId, scope::Scope};
 
 use super::{
-    LedgerRead, MemoryRow,
+    LedgerRead, LedgerWrite, MemoryRow,
     memories::{STATE_COLUMNS, TEXT_COLUMNS, missing},
 };
 use crate::{
-    error::StoreError,
+    error::{Conflict, StoreError},
     params,
     sql::{Param, Row},
 };
@@ -128,6 +128,20 @@ impl LedgerRead<'_> {
 
     fn one(&self, condition: &str, params: &[Param<'_>]) -> Result<Option<MemoryRow>, StoreError> {
         self.transaction.query_one(&select(condition), params, |row| self.memory_from(row))
+    }
+}
+
+impl LedgerWrite<'_> {
+    /// Fails if the id names a row of `table` or something that was purged.
+    pub(super) fn refuse_used_id(&self, table: &'static str, id: &str) -> Result<(), StoreError> {
+        let sql = format!(
+            "SELECT 1 FROM {table} WHERE tenant = $1 AND id = $2
+             UNION ALL SELECT 1 FROM tombstones WHERE tenant = $1 AND id = $2 LIMIT 1"
+        );
+        match self.transaction.query_one(&sql, params![self.tenant, id], |_| Ok(()))? {
+            Some(()) => Err(Conflict::IdTaken { id: id.to_owned() }.into()),
+            None => Ok(()),
+        }
     }
 }
 

@@ -229,6 +229,7 @@ impl LedgerWrite<'_> {
     /// successor already; another live memory of the scope holds the topic or the content.
     pub fn insert_memory(&self, new: &NewMemory, seq: Seq) -> Result<i64, StoreError> {
         new.state.check()?;
+        self.refuse_used_id("memories", new.id.as_str())?;
         if let Some(old) = &new.supersedes {
             let old = self.memory(old.as_str())?.ok_or_else(|| missing(old.as_str()))?;
             self.refuse_second_successor(&old)?;

@@ -152,6 +152,7 @@ impl LedgerRead<'_> {
 impl LedgerWrite<'_> {
     /// Puts a question into the queue.
     pub fn insert_review(&self, new: &NewReview, seq: Seq) -> Result<(), StoreError> {
+        self.refuse_used_id("reviews", new.id.as_str())?;
         self.transaction.execute(
             "INSERT INTO reviews (tenant, id, kind, status, target, proposal, reason, proposer, created_at, seq)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",

@@ -303,7 +303,7 @@ fn set_up_writer(connection: &Connection, schema: &Schema) -> Result<(), StoreEr
     connection.set(&format!(
         "PRAGMA synchronous = {synchronous}; PRAGMA fullfsync = ON; PRAGMA foreign_keys = ON;
          PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA secure_delete = ON;
-         PRAGMA journal_size_limit = 67108864; PRAGMA wal_autocheckpoint = 1000;
+         PRAGMA journal_size_limit = 67108864; PRAGMA wal_autocheckpoint = 4000;
          PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8192; PRAGMA mmap_size = 0;"
     ))
 }
