@@ -104,7 +104,11 @@ impl Operation for Bench {
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let sizes = if request.sizes.is_empty() { SIZES.to_vec() } else { request.sizes };
         if let Some(wrong) = sizes.iter().find(|n| **n == 0 || **n > MAX_SIZE) {
-            return Err(Error::argument("sizes", format!("{wrong} is out of range"), format!("send 1 to {MAX_SIZE}")));
+            return Err(Error::argument(
+                "sizes",
+                format!("{wrong} is out of range"),
+                format!("send 1 to {MAX_SIZE}"),
+            ));
         }
         let figures = sizes.iter().map(|size| measure(engine, call, *size)).collect::<Result<_, _>>()?;
         Ok(Response {
@@ -117,7 +121,8 @@ impl Operation for Bench {
 }
 
 fn measure(engine: &Engine, call: &Call<'_>, size: u64) -> Result<Figures, Error> {
-    let home = tempfile::tempdir().map_err(|source| Error::File { path: "a temporary home".into(), source })?;
+    let home =
+        tempfile::tempdir().map_err(|source| Error::File { path: "a temporary home".into(), source })?;
     let settings = Settings { home: home.path().to_owned(), ..engine.settings().clone() };
     let mut words_only = settings.clone();
     words_only.config.semantic.model = "off".into();
@@ -220,7 +225,16 @@ impl Render for Response {
             self.data,
         );
         let columns = [
-            "passages", "import /s", "remember", "keyword 8", "keyword 24", "default 8", "default 24", "cold", "RSS MiB", "disk MiB",
+            "passages",
+            "import /s",
+            "remember",
+            "keyword 8",
+            "keyword 24",
+            "default 8",
+            "default 24",
+            "cold",
+            "RSS MiB",
+            "disk MiB",
         ];
         let rows = self.sizes.iter().map(figures_row).collect();
         Document::new()

@@ -4,7 +4,10 @@ use crate::{
     bench::Bench,
     context::operation::Context,
     eval::operations::{EvalJsonl, EvalLocomo},
-    maintain::{import::Import, index_files::IndexFiles, init::Init},
+    maintain::{
+        backup, doctor::Doctor, export::Export, import::Import, index_files::IndexFiles, init::Init, jobs,
+        load::Load, purge::Purge, reindex::Reindex,
+    },
     memory::{forget::Forget, inspect::Inspect, remember::Remember, restore::Restore, update::Update},
     operation::{Entry, Toolset, entry},
     recall::operation::Recall,
@@ -29,6 +32,17 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<EvalLocomo>(),
     entry::<EvalJsonl>(),
     entry::<Bench>(),
+    entry::<Export>(),
+    entry::<Load>(),
+    entry::<backup::create::Create>(),
+    entry::<backup::list::List>(),
+    entry::<backup::restore::Restore>(),
+    entry::<Purge>(),
+    entry::<Doctor>(),
+    entry::<Reindex>(),
+    entry::<jobs::list::List>(),
+    entry::<jobs::show::Show>(),
+    entry::<jobs::cancel::Cancel>(),
 ];
 
 /// The operation with a wire name in a toolset.

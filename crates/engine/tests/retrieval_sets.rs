@@ -33,7 +33,8 @@ fn figures(tool: &str, arguments: Value) -> [f64; 3] {
 
 fn jsonl(set: &str, legs: &str) -> Option<[f64; 3]> {
     let folder = data()?.join(set);
-    let arguments = json!({ "docs": folder.join("docs.jsonl"), "queries": folder.join("queries.jsonl"), "legs": legs });
+    let arguments =
+        json!({ "docs": folder.join("docs.jsonl"), "queries": folder.join("queries.jsonl"), "legs": legs });
     Some(figures("eval_jsonl", arguments))
 }
 

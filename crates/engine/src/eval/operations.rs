@@ -131,7 +131,13 @@ fn read_file(path: &Path) -> Result<String, Error> {
     std::fs::read_to_string(path).map_err(|source| Error::File { path: path.display().to_string(), source })
 }
 
-fn report(engine: &Engine, call: &Call<'_>, dataset: &Dataset, legs: Option<LegsName>, data: &[&str]) -> Result<Response, Error> {
+fn report(
+    engine: &Engine,
+    call: &Call<'_>,
+    dataset: &Dataset,
+    legs: Option<LegsName>,
+    data: &[&str],
+) -> Result<Response, Error> {
     let (legs, name) = match legs {
         Some(LegsName::Keyword) => (Legs::Keyword, "keyword"),
         Some(LegsName::Default) | None => (Legs::Default, "default"),
@@ -155,7 +161,10 @@ fn report(engine: &Engine, call: &Call<'_>, dataset: &Dataset, legs: Option<Legs
 impl Render for Response {
     fn render(&self) -> Document {
         let model = self.model.as_deref().unwrap_or("none");
-        let head = format!("Strata {}, {} items, data {}, legs {}, model {model}", self.version, self.items, self.data, self.legs);
+        let head = format!(
+            "Strata {}, {} items, data {}, legs {}, model {model}",
+            self.version, self.items, self.data, self.legs
+        );
         let mut columns = vec!["questions".to_owned(), "n".to_owned()];
         columns.extend(DEPTHS.map(|k| format!("hit@{k}")));
         columns.extend([5, 10].map(|k| format!("recall@{k}")));

@@ -43,7 +43,8 @@ pub enum Legs {
 
 /// Stores a set and asks its questions.
 pub fn measure(engine: &Engine, call: &Call<'_>, dataset: &Dataset, legs: Legs) -> Result<Vec<Row>, Error> {
-    let home = tempfile::tempdir().map_err(|source| Error::File { path: "a temporary home".into(), source })?;
+    let home =
+        tempfile::tempdir().map_err(|source| Error::File { path: "a temporary home".into(), source })?;
     let mut settings = Settings { home: home.path().to_owned(), ..engine.settings().clone() };
     if legs == Legs::Keyword {
         settings.config.semantic.model = "off".into();
@@ -111,7 +112,11 @@ fn store_all(engine: &Engine, call: &Call<'_>, dataset: &Dataset) -> Result<Name
         let plan = Plan { source: "eval".into(), scope: Scope::project(scope), dry_run: false };
         let stored = store(engine, call, &lines, &plan)?;
         if stored.rejected > 0 {
-            let message = format!("{} items of {scope} could not be stored: {}", stored.rejected, stored.problems.join("; "));
+            let message = format!(
+                "{} items of {scope} could not be stored: {}",
+                stored.rejected,
+                stored.problems.join("; ")
+            );
             return Err(Error::argument("file", message, "correct them and run again"));
         }
     }
@@ -121,7 +126,11 @@ fn store_all(engine: &Engine, call: &Call<'_>, dataset: &Dataset) -> Result<Name
 fn remember(engine: &Engine, call: &Call<'_>, item: &Item) -> Result<i64, Error> {
     let scope = Scope::project(&item.scope);
     let here = Call { scope: &scope, ..*call };
-    let kind = item.kind.as_deref().map_or_else(|| Ok(Kind::default()), Kind::parse).map_err(|e| Error::parse("docs", &e))?;
+    let kind = item
+        .kind
+        .as_deref()
+        .map_or_else(|| Ok(Kind::default()), Kind::parse)
+        .map_err(|e| Error::parse("docs", &e))?;
     let mut request = Remember {
         text: item.line.text.clone(),
         kind: Some(kind.to_string()),

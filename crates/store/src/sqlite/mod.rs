@@ -12,6 +12,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+pub(crate) use network::refuse_network;
 pub(crate) use open::Seed;
 pub(crate) use session::{Row, Session};
 
