@@ -1,0 +1,221 @@
+//! The protocol's requests, answered from the table of operations.
+
+use std::{future::ready, sync::Arc, time::Duration};
+
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler,
+    model::{
+        CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
+        CustomResult, ErrorCode, Implementation, InitializeRequestParams, InitializeResult, JsonObject,
+        ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
+        ServerCapabilities, ServerConfig, Tool,
+    },
+    service::{Peer, RequestContext},
+};
+use serde_json::Value;
+use strata_core::principal::{Principal, PrincipalKind};
+use strata_engine::{
+    engine::Engine,
+    error::Error,
+    operation::{Entry, Reply},
+};
+use tokio::time::{Instant, interval_at, sleep};
+
+use super::{
+    FORMAT, IDEMPOTENCY_KEY, Options, ScopeResolver,
+    call::{Caller, Runner, Running},
+    instructions,
+    reply::{self, Failure, Form},
+    tools,
+};
+use crate::pool::Pool;
+
+/// How often a waiting client hears of progress.
+const PROGRESS_EVERY: Duration = Duration::from_secs(1);
+
+/// How long clients may keep the list of tools, in milliseconds. It never changes while we run.
+const LIST_TTL_MS: u64 = 3_600_000;
+
+/// One server: what it shows and what it runs calls on.
+pub(super) struct Handler {
+    entries: Vec<&'static Entry>,
+    runner: Runner,
+}
+
+impl Handler {
+    pub(super) fn new(engine: Arc<Engine>, scope: ScopeResolver, options: &Options) -> Self {
+        let runner = Runner { engine, scope, pool: Pool::for_machine(), timeout: options.call_timeout };
+        Self { entries: tools::shown(&options.toolsets), runner }
+    }
+
+    fn entry(&self, tool: &str) -> Result<&'static Entry, ErrorData> {
+        self.entries.iter().copied().find(|e| e.spec.tool == tool).ok_or_else(|| {
+            let names: Vec<_> = self.entries.iter().map(|e| e.spec.tool).collect();
+            let tool: String = tool.chars().take(64).collect();
+            ErrorData::invalid_params(format!("unknown tool `{tool}`; there are: {}", names.join(", ")), None)
+        })
+    }
+
+    async fn call(
+        &self,
+        entry: &'static Entry,
+        mut arguments: JsonObject,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<String, String> {
+        let mut form = Form::Markdown;
+        let outcome = match take_face_arguments(entry, &mut arguments) {
+            Ok((chosen, idempotency_key)) => {
+                form = chosen;
+                let caller = Caller { principal: principal(context), idempotency_key };
+                self.run(entry, caller, arguments, context).await
+            }
+            Err(error) => Err(error.into()),
+        };
+        outcome
+            .and_then(|reply| reply::text(&reply, form).map_err(Failure::from))
+            .map_err(|failure| failure.text(form))
+    }
+
+    async fn run(
+        &self,
+        entry: &'static Entry,
+        caller: Caller,
+        arguments: JsonObject,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Reply, Failure> {
+        let run = entry.run;
+        let running =
+            self.runner.start(caller, move |engine, call| run(engine, call, Value::Object(arguments)))?;
+        Ok(self.wait(running, context).await?)
+    }
+
+    /// Waits for a call, passing progress on. Withdraws it when the client does or time is up.
+    async fn wait<T>(
+        &self,
+        mut running: Running<T>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<T, Error> {
+        let token = context.meta.get_progress_token();
+        let started = Instant::now();
+        let mut ticks = interval_at(started + PROGRESS_EVERY, PROGRESS_EVERY);
+        let time_is_up = sleep(self.runner.timeout);
+        tokio::pin!(time_is_up);
+        loop {
+            tokio::select! {
+                outcome = running.outcome() => return outcome,
+                () = context.ct.cancelled() => return Err(Error::Cancelled),
+                () = &mut time_is_up => return Err(Error::Deadline),
+                _ = ticks.tick(), if token.is_some() => {
+                    if let Some(token) = &token {
+                        tell_progress(&context.peer, token.clone(), running.take_progress(), started).await;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Tells the client that the call goes on. An operation that counts nothing is counted in
+/// thousandths per second, so that a real count that starts later still grows.
+async fn tell_progress(
+    peer: &Peer<RoleServer>,
+    token: ProgressToken,
+    count: Option<(u64, u64)>,
+    started: Instant,
+) {
+    let param = match count {
+        Some((done, 0)) => ProgressNotificationParam::new(token, done as f64),
+        Some((done, total)) => ProgressNotificationParam::new(token, done as f64).with_total(total as f64),
+        None => ProgressNotificationParam::new(token, started.elapsed().as_secs_f64() / 1000.0),
+    };
+    if let Err(error) = peer.notify_progress(param).await {
+        tracing::debug!(%error, "progress was not delivered");
+    }
+}
+
+/// Removes the arguments that belong to this face from those of the operation.
+fn take_face_arguments(entry: &Entry, arguments: &mut JsonObject) -> Result<(Form, Option<String>), Error> {
+    let own = (entry.request_schema)();
+    let mut take =
+        |name: &str| if own["properties"].get(name).is_some() { None } else { arguments.remove(name) };
+    let form = Form::read(take(FORMAT))?;
+    let key = match take(IDEMPOTENCY_KEY) {
+        None | Some(Value::Null) => None,
+        Some(Value::String(key)) => Some(key).filter(|k| !k.is_empty()),
+        Some(Value::Number(key)) => Some(key.to_string()),
+        Some(_) => return Err(Error::argument(IDEMPOTENCY_KEY, "is not a text", "send any short text")),
+    };
+    Ok((form, key))
+}
+
+/// The client as it names itself, in the handshake or with the request.
+fn principal(context: &RequestContext<RoleServer>) -> Principal {
+    let name = context.client_info().map(|client| client.name).unwrap_or_default();
+    Principal::new(PrincipalKind::Agent, &name)
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new("strata", env!("CARGO_PKG_VERSION")).with_title("Strata"))
+            .with_instructions(instructions::TEXT)
+    }
+
+    fn initialize(
+        &self,
+        mut request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> impl Future<Output = Result<InitializeResult, ErrorData>> + Send + '_ {
+        let answer = self.negotiate_initialize(&request);
+        if let Ok(agreed) = &answer {
+            request.protocol_version = agreed.protocol_version.clone();
+        }
+        context.peer.set_peer_info(request);
+        ready(answer)
+    }
+
+    fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> impl Future<Output = Result<ListToolsResult, ErrorData>> + Send + '_ {
+        let mut list = ListToolsResult::with_all_items(self.entries.iter().map(|e| tools::tool(e)).collect());
+        list.ttl_ms = Some(LIST_TTL_MS);
+        list.cache_scope = Some(CacheScope::Private);
+        ready(Ok(list))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.entry(name).ok().map(tools::tool)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let entry = self.entry(&request.name)?;
+        let result = match self.call(entry, request.arguments.unwrap_or_default(), &context).await {
+            Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
+            Err(text) => CallToolResult::error(vec![ContentBlock::text(text)]),
+        };
+        Ok(result.into())
+    }
+
+    /// A known method lands here when its parameters do not fit.
+    fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> impl Future<Output = Result<CustomResult, ErrorData>> + Send + '_ {
+        const KNOWN: [&str; 4] = ["initialize", "tools/call", "tools/list", "server/discover"];
+        let error = if KNOWN.contains(&request.method.as_str()) {
+            ErrorData::invalid_params(format!("the parameters of `{}` do not fit", request.method), None)
+        } else {
+            let method: String = request.method.chars().take(64).collect();
+            ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method `{method}`"), None)
+        };
+        ready(Err(error))
+    }
+}
