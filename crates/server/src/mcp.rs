@@ -15,7 +15,7 @@ mod wire;
 use std::{io, sync::Arc, time::Duration};
 
 use strata_core::scope::Scope;
-use strata_engine::{engine::Engine, operation::Toolset};
+use strata_engine::{engine::Engine, error::Error, operation::Toolset};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 pub use crate::watch::Ended;
@@ -26,6 +26,9 @@ use crate::watch::{Activity, until_useless};
 
 /// Finds the scope a call stands in. Asked once per call, so that a change of branch is noticed.
 pub type ScopeResolver = Arc<dyn Fn() -> Scope + Send + Sync>;
+
+/// Opens the engine at the first call, so that listing tools reads no file. Errors are tried again.
+pub type EngineSource = Arc<dyn Fn() -> Result<Engine, Error> + Send + Sync>;
 
 /// How to serve.
 #[derive(Debug, Clone)]
@@ -52,7 +55,7 @@ impl Default for Options {
 /// Serves one client on standard input and output, until it leaves.
 ///
 /// Errors: the machine refuses a runtime.
-pub fn serve_stdio(engine: Arc<Engine>, scope: ScopeResolver, options: &Options) -> io::Result<Ended> {
+pub fn serve_stdio(engine: EngineSource, scope: ScopeResolver, options: &Options) -> io::Result<Ended> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ended = runtime.block_on(async {
         let (reader, writer) = rmcp::transport::io::stdio_pipes();
@@ -65,7 +68,7 @@ pub fn serve_stdio(engine: Arc<Engine>, scope: ScopeResolver, options: &Options)
 
 /// Serves one client on any pair of streams.
 pub async fn serve<R, W>(
-    engine: Arc<Engine>,
+    engine: EngineSource,
     scope: ScopeResolver,
     options: &Options,
     reader: R,

@@ -4,7 +4,7 @@ use std::{
     any::Any,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use strata_core::{
@@ -15,15 +15,33 @@ use strata_core::{
 use strata_engine::{engine::Engine, error::Error, operation::Call};
 use tokio::sync::oneshot;
 
-use super::ScopeResolver;
+use super::{EngineSource, ScopeResolver};
 use crate::pool::{Full, Pool};
 
 /// What every call of one server shares.
 pub(super) struct Runner {
-    pub(super) engine: Arc<Engine>,
-    pub(super) scope: ScopeResolver,
-    pub(super) pool: Pool,
-    pub(super) timeout: Duration,
+    engine: Arc<Opening>,
+    scope: ScopeResolver,
+    pool: Pool,
+    timeout: Duration,
+}
+
+/// The engine, opened by the first call that succeeds in it.
+struct Opening {
+    source: EngineSource,
+    engine: Mutex<Option<Arc<Engine>>>,
+}
+
+impl Opening {
+    fn get(&self) -> Result<Arc<Engine>, Error> {
+        let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(engine) = &*engine {
+            return Ok(Arc::clone(engine));
+        }
+        let opened = Arc::new((self.source)()?);
+        *engine = Some(Arc::clone(&opened));
+        Ok(opened)
+    }
 }
 
 /// Who calls and with what key.
@@ -43,6 +61,15 @@ pub(super) struct Running<T> {
 }
 
 impl Runner {
+    pub(super) fn new(source: EngineSource, scope: ScopeResolver, pool: Pool, timeout: Duration) -> Self {
+        Self { engine: Arc::new(Opening { source, engine: Mutex::default() }), scope, pool, timeout }
+    }
+
+    /// How long a call may take.
+    pub(super) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
     /// Starts `work` on an engine thread. Error: every thread is at work and the queue is full.
     pub(super) fn start<T, F>(&self, caller: Caller, work: F) -> Result<Running<T>, Full>
     where
@@ -55,15 +82,16 @@ impl Runner {
         let running = Running { outcome, cancel: cancel.clone(), progress: Arc::clone(&progress) };
         let engine = Arc::clone(&self.engine);
         let scope = Arc::clone(&self.scope);
-        let deadline = self.deadline();
+        let give_up = Instant::now() + self.timeout;
         let job = move || {
             let attempt = || {
+                let engine = engine.get()?;
                 let scope = scope();
                 let call = Call {
                     principal: &caller.principal,
                     scope: &scope,
                     face: Face::Mcp,
-                    deadline,
+                    deadline: deadline(&engine, give_up),
                     idempotency_key: caller.idempotency_key.as_deref(),
                     cancel: &cancel,
                     progress: &|done, total| note(&progress, done, total),
@@ -77,11 +105,6 @@ impl Runner {
         };
         self.pool.submit(Box::new(job))?;
         Ok(running)
-    }
-
-    fn deadline(&self) -> Timestamp {
-        let micros = i64::try_from(self.timeout.as_micros()).unwrap_or(i64::MAX);
-        Timestamp(self.engine.clock().now().0.saturating_add(micros))
     }
 }
 
@@ -103,6 +126,12 @@ impl<T> Drop for Running<T> {
     fn drop(&mut self) {
         self.cancel.cancel();
     }
+}
+
+/// The moment to give up on the engine's own clock.
+fn deadline(engine: &Engine, give_up: Instant) -> Timestamp {
+    let left = give_up.saturating_duration_since(Instant::now()).as_micros();
+    Timestamp(engine.clock().now().0.saturating_add(i64::try_from(left).unwrap_or(i64::MAX)))
 }
 
 fn note(progress: &Progress, done: u64, total: u64) {

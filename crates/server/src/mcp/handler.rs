@@ -1,6 +1,6 @@
 //! The protocol's requests, answered from the table of operations.
 
-use std::{future::ready, sync::Arc, time::Duration};
+use std::{future::ready, time::Duration};
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -15,14 +15,13 @@ use rmcp::{
 use serde_json::Value;
 use strata_core::principal::{Principal, PrincipalKind};
 use strata_engine::{
-    engine::Engine,
     error::Error,
     operation::{Entry, Reply},
 };
 use tokio::time::{Instant, interval_at, sleep};
 
 use super::{
-    FORMAT, IDEMPOTENCY_KEY, Options, ScopeResolver,
+    EngineSource, FORMAT, IDEMPOTENCY_KEY, Options, ScopeResolver,
     call::{Caller, Runner, Running},
     instructions,
     reply::{self, Failure, Form},
@@ -43,8 +42,8 @@ pub(super) struct Handler {
 }
 
 impl Handler {
-    pub(super) fn new(engine: Arc<Engine>, scope: ScopeResolver, options: &Options) -> Self {
-        let runner = Runner { engine, scope, pool: Pool::for_machine(), timeout: options.call_timeout };
+    pub(super) fn new(engine: EngineSource, scope: ScopeResolver, options: &Options) -> Self {
+        let runner = Runner::new(engine, scope, Pool::for_machine(), options.call_timeout);
         Self { entries: tools::shown(&options.toolsets), runner }
     }
 
@@ -98,7 +97,7 @@ impl Handler {
         let token = context.meta.get_progress_token();
         let started = Instant::now();
         let mut ticks = interval_at(started + PROGRESS_EVERY, PROGRESS_EVERY);
-        let time_is_up = sleep(self.runner.timeout);
+        let time_is_up = sleep(self.runner.timeout());
         tokio::pin!(time_is_up);
         loop {
             tokio::select! {
