@@ -12,7 +12,7 @@ use clap::{
 use serde_json::Value;
 use strata_engine::{operation::Entry, registry::OPERATIONS};
 
-use crate::{commands, environment::Environment, failure::Failure, output::coloured};
+use crate::{commands, environment::Environment, failure::Failure, out::coloured};
 
 /// Options of every command. An operation's own argument of the same name is served by the option.
 pub(crate) const GLOBAL: &[&str] = &[

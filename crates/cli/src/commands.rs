@@ -8,7 +8,7 @@ mod serve;
 use clap::{ArgMatches, Command};
 use strata_engine::registry;
 
-use crate::{arguments::Global, environment::Environment, failure::Failure, operation, output::Output};
+use crate::{arguments::Global, environment::Environment, failure::Failure, operation, out::Out};
 
 /// The commands that are no operations.
 pub(crate) fn hand_written() -> Vec<Command> {
@@ -20,16 +20,16 @@ pub(crate) fn run(
     matches: &ArgMatches,
     global: &Global,
     environment: &Environment,
-    output: &Output,
+    out: &Out,
 ) -> Result<(), Failure> {
     let (path, matches) = path(matches);
     match path.as_slice() {
         ["serve"] => serve::run(matches, global, environment),
-        ["config", what] => config::run(what, global, environment, output),
-        ["completions"] => completions::run(matches, output),
-        ["reference"] => reference::run(matches, output),
+        ["config", what] => config::run(what, global, environment, out),
+        ["completions"] => completions::run(matches, out),
+        ["reference"] => reference::run(matches, out),
         path => match registry::find_command(path) {
-            Some(entry) => operation::run(entry, matches, global, environment, output),
+            Some(entry) => operation::run(entry, matches, global, environment, out),
             None => {
                 Err(Failure::usage(format!("there is no command `{}`", path.join(" ")), "run `strata help`"))
             }

@@ -12,7 +12,7 @@ mod environment;
 mod failure;
 mod identity;
 mod operation;
-mod output;
+mod out;
 mod place;
 mod values;
 
@@ -20,7 +20,7 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind as UsageKind;
 
-use crate::{environment::Environment, output::Output};
+use crate::{environment::Environment, out::Out};
 
 fn main() -> ExitCode {
     let environment = Environment::of_process();
@@ -30,13 +30,13 @@ fn main() -> ExitCode {
     };
     let global = match arguments::Global::read(&matches, &environment) {
         Ok(global) => global,
-        Err(failure) => return Output::plain().fail(&failure),
+        Err(failure) => return Out::plain().fail(&failure),
     };
-    let output = Output::new(&global, &environment);
+    let out = Out::new(&global, &environment);
     start_logging(&global, &environment);
-    match commands::run(&matches, &global, &environment, &output) {
+    match commands::run(&matches, &global, &environment, &out) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => output.fail(&failure),
+        Err(failure) => out.fail(&failure),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{
     environment::Environment,
     failure::Failure,
     identity,
-    output::Output,
+    out::Out,
     place::{self, Place},
     values,
 };
@@ -26,14 +26,14 @@ pub(crate) fn run(
     matches: &ArgMatches,
     global: &Global,
     environment: &Environment,
-    output: &Output,
+    out: &Out,
 ) -> Result<(), Failure> {
     let arguments = values::arguments(entry, matches, global)?;
     let home = place::home(global.home.as_deref(), environment)?;
     let engine = Engine::new(place::settings(&home)?);
     let principal = identity::principal(environment);
     let scope = Place::new(global, environment).scope();
-    let bar = Bar::new(output.shows_progress());
+    let bar = Bar::new(out.shows_progress());
     let call = Call {
         principal: &principal,
         scope: &scope,
@@ -47,7 +47,7 @@ pub(crate) fn run(
     };
     let reply: Reply = (entry.run)(&engine, &call, arguments)?;
     bar.clear();
-    Ok(output.reply(&reply)?)
+    Ok(out.reply(&reply)?)
 }
 
 /// A progress bar that appears with the first progress.

@@ -12,7 +12,7 @@ use crate::{
     arguments::Global,
     environment::{Environment, VARIABLES},
     failure::Failure,
-    output::Output,
+    out::Out,
     place::{self, Place},
 };
 
@@ -25,21 +25,12 @@ pub(super) fn command() -> Command {
         .subcommand(Command::new("path").about("Print where the configuration file lies"))
 }
 
-pub(super) fn run(
-    what: &str,
-    global: &Global,
-    environment: &Environment,
-    output: &Output,
-) -> Result<(), Failure> {
+pub(super) fn run(what: &str, global: &Global, environment: &Environment, out: &Out) -> Result<(), Failure> {
     let home = place::home(global.home.as_deref(), environment)?;
     let file = home.join(CONFIG_FILE);
     if what == "path" {
         let path = file.display().to_string();
-        return Ok(if output.is_json() {
-            output.json(&json!({ "path": path }))
-        } else {
-            output.text(&path)
-        }?);
+        return Ok(if out.is_json() { out.json(&json!({ "path": path })) } else { out.line(&path) }?);
     }
     let settings = place::settings(&home)?;
     let config = &settings.config;
@@ -65,5 +56,5 @@ pub(super) fn run(
             document = document.note(Mark::Info, format!("{}={value}", variable.name));
         }
     }
-    Ok(output.reply(&Reply { json, document })?)
+    Ok(out.reply(&Reply { json, document })?)
 }

@@ -5,7 +5,7 @@ mod pages;
 
 use clap::{Arg, ArgMatches, Command};
 
-use crate::{failure::Failure, output::Output};
+use crate::{failure::Failure, out::Out};
 
 /// One page: its name and what makes its text.
 type Page = (&'static str, fn() -> String);
@@ -24,10 +24,10 @@ pub(super) fn command() -> Command {
         .arg(Arg::new("page").value_name("PAGE").required(true).value_parser(PAGES.map(|(name, _)| name)))
 }
 
-pub(super) fn run(matches: &ArgMatches, output: &Output) -> Result<(), Failure> {
+pub(super) fn run(matches: &ArgMatches, out: &Out) -> Result<(), Failure> {
     let named = matches.get_one::<String>("page");
     let page = PAGES.iter().find(|(name, _)| named.is_some_and(|n| n == name));
     let (_, text) =
         page.ok_or_else(|| Failure::usage("there is no such page", "see `strata reference --help`"))?;
-    Ok(output.text(&text())?)
+    Ok(out.text(&text())?)
 }

@@ -19,14 +19,14 @@ use crate::{
 const WIDTHS: std::ops::RangeInclusive<usize> = 40..=120;
 
 /// How results are written.
-pub(crate) struct Output {
+pub(crate) struct Out {
     json: bool,
     quiet: bool,
     look: Look,
     error_colour: bool,
 }
 
-impl Output {
+impl Out {
     /// As the user asked.
     pub(crate) fn new(global: &Global, environment: &Environment) -> Self {
         Self {
@@ -64,6 +64,11 @@ impl Output {
             out.write_all(b"\n")?;
         }
         out.flush()
+    }
+
+    /// Writes one line.
+    pub(crate) fn line(&self, text: &str) -> io::Result<()> {
+        self.text(&format!("{text}\n"))
     }
 
     /// Whether results are JSON.
