@@ -54,8 +54,8 @@ fn report_usage(usage: &clap::Error) -> ExitCode {
 fn start_logging(global: &arguments::Global, environment: &Environment) {
     let wanted = environment.text(environment::RUST_LOG).unwrap_or_else(|| {
         match global.verbose {
-            // The protocol library warns of every error that it also sends to the client.
-            0 => "warn,rmcp=error",
+            // The protocol library logs every error that it also sends, and clients that left.
+            0 => "warn,rmcp=off",
             1 => "info,rmcp=warn",
             2 => "debug,rmcp=info",
             _ => "trace",

@@ -4,6 +4,7 @@
 //! `transport` moves them, `handler` answers, `tools` lists, `call` runs one operation, `reply`
 //! fits what came back into what clients can show.
 
+mod admission;
 mod call;
 mod handler;
 mod instructions;

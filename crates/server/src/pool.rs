@@ -50,6 +50,11 @@ impl Pool {
         Self { shared: Arc::default(), max_threads, max_queued }
     }
 
+    /// The most jobs that run at once.
+    pub(crate) const fn max_threads(&self) -> usize {
+        self.max_threads
+    }
+
     /// Runs `job` on one of the threads, soon. Error: nobody is free and the queue is full.
     pub(crate) fn submit(&self, job: Job) -> Result<(), Full> {
         let mut state = self.shared.lock();

@@ -12,16 +12,21 @@ use strata_core::{
     principal::{Face, Principal},
     time::Timestamp,
 };
-use strata_engine::{engine::Engine, error::Error, operation::Call};
+use strata_engine::{
+    engine::Engine,
+    error::Error,
+    operation::{Call, Effect},
+};
 use tokio::sync::oneshot;
 
-use super::{EngineSource, ScopeResolver};
+use super::{EngineSource, ScopeResolver, admission::Door};
 use crate::pool::{Full, Pool};
 
 /// What every call of one server shares.
 pub(super) struct Runner {
     engine: Arc<Opening>,
     scope: ScopeResolver,
+    door: Door,
     pool: Pool,
     timeout: Duration,
 }
@@ -51,18 +56,19 @@ pub(super) struct Caller {
 }
 
 /// The latest progress of a call: (done, total), total 0 when unknown.
-pub(super) type Progress = Arc<Mutex<Option<(u64, u64)>>>;
+type Progress = Arc<Mutex<Option<(u64, u64)>>>;
 
 /// A call that is running. Dropping it withdraws the call.
 pub(super) struct Running<T> {
     outcome: oneshot::Receiver<Result<T, Error>>,
     cancel: Cancel,
-    pub(super) progress: Progress,
+    progress: Progress,
 }
 
 impl Runner {
     pub(super) fn new(source: EngineSource, scope: ScopeResolver, pool: Pool, timeout: Duration) -> Self {
-        Self { engine: Arc::new(Opening { source, engine: Mutex::default() }), scope, pool, timeout }
+        let engine = Arc::new(Opening { source, engine: Mutex::default() });
+        Self { engine, scope, door: Door::new(pool.max_threads()), pool, timeout }
     }
 
     /// How long a call may take.
@@ -70,19 +76,26 @@ impl Runner {
         self.timeout
     }
 
-    /// Starts `work` on an engine thread. Error: every thread is at work and the queue is full.
-    pub(super) fn start<T, F>(&self, caller: Caller, work: F) -> Result<Running<T>, Full>
+    /// Starts `work` on an engine thread when its turn comes. Error: too many calls wait, or no thread
+    /// became free.
+    pub(super) async fn start<T, F>(
+        &self,
+        caller: Caller,
+        effect: Effect,
+        work: F,
+    ) -> Result<Running<T>, Full>
     where
         T: Send + 'static,
         F: FnOnce(&Engine, &Call<'_>) -> Result<T, Error> + Send + 'static,
     {
+        let give_up = Instant::now() + self.timeout;
+        let admission = self.door.enter(effect).await?;
         let (sender, outcome) = oneshot::channel();
         let cancel = Cancel::default();
         let progress = Progress::default();
         let running = Running { outcome, cancel: cancel.clone(), progress: Arc::clone(&progress) };
         let engine = Arc::clone(&self.engine);
         let scope = Arc::clone(&self.scope);
-        let give_up = Instant::now() + self.timeout;
         let job = move || {
             let attempt = || {
                 let engine = engine.get()?;
@@ -100,6 +113,8 @@ impl Runner {
                 work(&engine, &call)
             };
             let outcome = contained(attempt);
+            // Before the answer: whoever reads it may send the next call at once.
+            drop(admission);
             // Nobody waits for it when the call was withdrawn.
             sender.send(outcome).ok();
         };
@@ -116,9 +131,9 @@ impl<T> Running<T> {
             .unwrap_or_else(|_| Err(Error::Internal("the call ended without an answer".into())))
     }
 
-    /// The latest progress, once.
-    pub(super) fn take_progress(&self) -> Option<(u64, u64)> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner).take()
+    /// The latest progress.
+    pub(super) fn progress(&self) -> Option<(u64, u64)> {
+        *self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -153,4 +168,93 @@ fn panic_message(panic: &(dyn Any + Send)) -> &str {
         .copied()
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("an operation panicked")
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_core::{error::ErrorKind, principal::PrincipalKind, scope::Scope};
+    use strata_engine::settings::Settings;
+
+    use super::*;
+
+    fn runner(source: EngineSource, timeout: Duration) -> Runner {
+        Runner::new(source, Arc::new(Scope::user), Pool::new(2, 2), timeout)
+    }
+
+    fn fine() -> EngineSource {
+        Arc::new(|| Ok(Engine::new(Settings::for_home("/nowhere"))))
+    }
+
+    fn caller() -> Caller {
+        Caller { principal: Principal::new(PrincipalKind::Agent, "test"), idempotency_key: Some("k".into()) }
+    }
+
+    fn run<T: Send + 'static>(
+        runner: &Runner,
+        work: impl FnOnce(&Engine, &Call<'_>) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+        runtime.expect("a runtime").block_on(async {
+            runner.start(caller(), Effect::Read, work).await.expect("room").outcome().await
+        })
+    }
+
+    #[test]
+    fn a_call_is_told_its_circumstances() {
+        let runner = runner(fine(), Duration::from_secs(50));
+        run(&runner, |engine, call| {
+            let now = engine.clock().now();
+            assert!(call.deadline > now && call.deadline.0 <= now.0 + 50_000_000);
+            assert_eq!((call.principal.to_string(), call.idempotency_key), ("agent:test".into(), Some("k")));
+            assert!(call.face == Face::Mcp && call.secret.is_none() && !call.cancel.is_cancelled());
+            Ok(())
+        })
+        .expect("the circumstances are as they should be");
+    }
+
+    #[test]
+    fn a_panic_is_an_error_of_its_call_and_the_next_call_works() {
+        let runner = runner(fine(), Duration::from_secs(50));
+        let error = run::<()>(&runner, |_, _| panic!("on purpose")).expect_err("it panicked");
+        assert_eq!((error.kind(), error.to_string().contains("on purpose")), (ErrorKind::Internal, true));
+        assert_eq!(run(&runner, |_, _| Ok(7)).expect("the server lives"), 7);
+    }
+
+    #[test]
+    fn dropping_a_running_call_withdraws_it() {
+        let runner = runner(fine(), Duration::from_secs(50));
+        let (told, hears) = std::sync::mpsc::channel();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+        runtime.expect("a runtime").block_on(async {
+            let work = move |_: &Engine, call: &Call<'_>| {
+                while !call.cancel.is_cancelled() {
+                    std::thread::yield_now();
+                }
+                told.send(()).expect("the test listens");
+                Ok(())
+            };
+            drop(runner.start(caller(), Effect::Read, work).await.expect("room"));
+        });
+        hears.recv_timeout(Duration::from_secs(20)).expect("the work stops");
+    }
+
+    #[test]
+    fn an_engine_that_does_not_open_is_tried_again() {
+        let attempts = Arc::new(Mutex::new(0));
+        let counted = Arc::clone(&attempts);
+        let source: EngineSource = Arc::new(move || {
+            let mut attempts = counted.lock().expect("no panic holds it");
+            *attempts += 1;
+            if *attempts == 1 {
+                Err(Error::Deadline)
+            } else {
+                Ok(Engine::new(Settings::for_home("/nowhere")))
+            }
+        });
+        let runner = runner(source, Duration::from_secs(50));
+        assert!(run(&runner, |_, _| Ok(())).is_err());
+        run(&runner, |_, _| Ok(())).expect("opened");
+        run(&runner, |_, _| Ok(())).expect("still open");
+        assert_eq!(*attempts.lock().expect("no panic holds it"), 2);
+    }
 }

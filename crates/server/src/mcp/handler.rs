@@ -15,8 +15,9 @@ use rmcp::{
 use serde_json::Value;
 use strata_core::principal::{Principal, PrincipalKind};
 use strata_engine::{
+    engine::Engine,
     error::Error,
-    operation::{Entry, Reply},
+    operation::{Call, Effect, Entry},
 };
 use tokio::time::{Instant, interval_at, sleep};
 
@@ -65,8 +66,10 @@ impl Handler {
         let outcome = match take_face_arguments(entry, &mut arguments) {
             Ok((chosen, idempotency_key)) => {
                 form = chosen;
-                let caller = Caller { principal: principal(context), idempotency_key };
-                self.run(entry, caller, arguments, context).await
+                let run = entry.run;
+                let work =
+                    move |engine: &Engine, call: &Call<'_>| run(engine, call, Value::Object(arguments));
+                self.run(entry.spec.effect, idempotency_key, context, work).await
             }
             Err(error) => Err(error.into()),
         };
@@ -75,40 +78,44 @@ impl Handler {
             .map_err(|failure| failure.text(form))
     }
 
-    async fn run(
+    /// Runs `work` for a client that may withdraw it at any time.
+    async fn run<T, F>(
         &self,
-        entry: &'static Entry,
-        caller: Caller,
-        arguments: JsonObject,
+        effect: Effect,
+        idempotency_key: Option<String>,
         context: &RequestContext<RoleServer>,
-    ) -> Result<Reply, Failure> {
-        let run = entry.run;
-        let running =
-            self.runner.start(caller, move |engine, call| run(engine, call, Value::Object(arguments)))?;
-        Ok(self.wait(running, context).await?)
+        work: F,
+    ) -> Result<T, Failure>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Engine, &Call<'_>) -> Result<T, Error> + Send + 'static,
+    {
+        let caller = Caller { principal: principal(context), idempotency_key };
+        let started = async { self.runner.start(caller, effect, work).await.map_err(Failure::from) };
+        let outcome = async { Ok(wait(started.await?, context).await?) };
+        tokio::select! {
+            outcome = outcome => outcome,
+            () = context.ct.cancelled() => Err(Error::Cancelled.into()),
+            () = sleep(self.runner.timeout()) => Err(Error::Deadline.into()),
+        }
     }
+}
 
-    /// Waits for a call, passing progress on. Withdraws it when the client does or time is up.
-    async fn wait<T>(
-        &self,
-        mut running: Running<T>,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<T, Error> {
-        let token = context.meta.get_progress_token();
-        let started = Instant::now();
-        let mut ticks = interval_at(started + PROGRESS_EVERY, PROGRESS_EVERY);
-        let time_is_up = sleep(self.runner.timeout());
-        tokio::pin!(time_is_up);
-        loop {
-            tokio::select! {
-                outcome = running.outcome() => return outcome,
-                () = context.ct.cancelled() => return Err(Error::Cancelled),
-                () = &mut time_is_up => return Err(Error::Deadline),
-                _ = ticks.tick(), if token.is_some() => {
-                    if let Some(token) = &token {
-                        tell_progress(&context.peer, token.clone(), running.take_progress(), started).await;
-                    }
+/// Waits for a call, passing its progress on when the client asked for it.
+async fn wait<T>(mut running: Running<T>, context: &RequestContext<RoleServer>) -> Result<T, Error> {
+    let Some(token) = context.meta.get_progress_token() else { return running.outcome().await };
+    let started = Instant::now();
+    let mut ticks = interval_at(started + PROGRESS_EVERY, PROGRESS_EVERY);
+    let mut told = None;
+    loop {
+        tokio::select! {
+            outcome = running.outcome() => return outcome,
+            _ = ticks.tick() => {
+                let count = running.progress();
+                if count.is_none() || count != told {
+                    tell_progress(&context.peer, token.clone(), count, started).await;
                 }
+                told = count;
             }
         }
     }
