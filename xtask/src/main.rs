@@ -1,2 +1,42 @@
-//! Developer tasks.
-fn main() {}
+//! Developer tasks: `cargo xtask TASK`.
+
+mod conformance;
+mod docs;
+mod foreign;
+mod quality;
+mod shell;
+mod test;
+mod tidy;
+
+use std::{error::Error, process::ExitCode};
+
+use shell::say;
+
+/// What every task returns: a fault in words is enough here.
+type Outcome = Result<(), Box<dyn Error>>;
+
+const USAGE: &str = "tasks:
+  test          set up what the tests need, check style, run every test; ends with `N passed, N failed`
+  tidy          check the rules of the house: directions, names, sizes, licences
+  docs          make docs/reference from the product's own tables
+  conformance   run the tests that are named after checks of the specs, and report per spec
+  quality       measure start-up and size of the release binary";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match arguments.split_first().map(|(task, rest)| (task.as_str(), rest)) {
+        Some(("test", _)) => test::run(),
+        Some(("tidy", _)) => tidy::run(),
+        Some(("docs", _)) => docs::run(),
+        Some(("conformance", _)) => conformance::run(),
+        Some(("quality", _)) => quality::run(),
+        _ => Err(USAGE.into()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(&format!("{error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
