@@ -1,6 +1,7 @@
 //! Developer tasks: `cargo xtask TASK`.
 
 mod conformance;
+mod distill;
 mod docs;
 mod foreign;
 mod quality;
@@ -20,7 +21,9 @@ const USAGE: &str = "tasks:
   tidy          check the rules of the house: directions, names, sizes, licences
   docs          make docs/reference from the product's own tables
   conformance   run the tests that are named after checks of the specs, and report per spec
-  quality       measure start-up and size of the release binary";
+  quality       measure start-up and size of the release binary
+  distill [--model DIR]
+                rebuild the static embedding model from all-MiniLM-L6-v2";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -30,6 +33,7 @@ fn main() -> ExitCode {
         Some(("docs", _)) => docs::run(),
         Some(("conformance", _)) => conformance::run(),
         Some(("quality", _)) => quality::run(),
+        Some(("distill", rest)) => distill::run(rest).map_err(Into::into),
         _ => Err(USAGE.into()),
     };
     match outcome {

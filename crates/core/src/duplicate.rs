@@ -1,1 +1,384 @@
-//! Near-duplicate and contradiction signals between texts.
+//! Near-duplicates, and what tells near-identical texts apart. No model is involved.
+//!
+//! [`identity`] is the form under which two texts are the same content. [`bands`] are the keys of an
+//! indexed lookup that finds candidates, and [`compare`] judges one candidate: the same, a
+//! near-duplicate, the same statement with another value, its opposite, or something else.
+//!
+//! The judgement rests on wording. A paraphrase in other words ("vegetarian" for "does not eat meat")
+//! is `Different` here: texts are never taken as one on less than their words.
+
+mod exchange;
+mod polarity;
+mod reading;
+mod sample;
+mod shingle;
+mod values;
+
+use std::collections::HashMap;
+
+use unicode_normalization::UnicodeNormalization;
+
+use polarity::Polar;
+use reading::{Reading, Role, Token, Unit};
+use sample::WHOLE_BYTES;
+use values::Value;
+
+/// How one text stands to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// The same words in the same order; only case, punctuation, spacing or notation differ.
+    Same,
+    /// Nearly the same words, and no value, name or polarity differs.
+    NearDuplicate,
+    /// The same statement about another value: a number, version, host, date, name or other word.
+    ChangedValue,
+    /// The same statement with the opposite meaning.
+    Opposed,
+    /// Another statement.
+    Different,
+}
+
+/// What sort of thing differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DifferenceKind {
+    /// A number, with its unit where it has one. Ports are numbers.
+    Number,
+    /// A version.
+    Version,
+    /// A host name or IP address, with its port where it has one.
+    Address,
+    /// A URL.
+    Url,
+    /// A file path.
+    Path,
+    /// A date, weekday, month or relative day.
+    Date,
+    /// A time of day.
+    Time,
+    /// An identifier: `max_retries`, `JIRA-12`, a commit, an e-mail address, `--flag`.
+    Identifier,
+    /// An amount of money.
+    Money,
+    /// A percentage.
+    Percent,
+    /// A name, exchanged for another.
+    Name,
+    /// Another word or phrase in the same place.
+    Word,
+    /// A negation that only one of the two has.
+    Negation,
+    /// A word that stands against its antonym.
+    Antonym,
+    /// The same values or polar words, in another order within the same wording.
+    Order,
+}
+
+/// One thing that differs, as written. A side that lacks it is `None`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// What it is.
+    pub kind: DifferenceKind,
+    /// In the first text.
+    pub a: Option<String>,
+    /// In the second text.
+    pub b: Option<String>,
+}
+
+/// The judgement over two texts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// Weighted Jaccard overlap of words and word pairs, 0 to 1.
+    pub similarity: f64,
+    /// The same, of what remains when values, negations and antonyms are blanked.
+    pub frame_similarity: f64,
+    /// What differs, the first 64 of each sort. Never empty for `ChangedValue` and `Opposed`. A word that
+    /// only one text has is an addition and not listed.
+    pub differences: Vec<Difference>,
+    /// The judgement.
+    pub verdict: Verdict,
+}
+
+/// From this frame similarity on, a changed value or polarity is about the same statement.
+/// Calibrated on testdata/duplicate.
+const SAME_STATEMENT: f64 = 0.5;
+/// From this similarity on, texts without any telling difference are near-duplicates.
+const NEAR: f64 = 0.52;
+
+/// Most differences of one sort that are paired and reported.
+const MAX_DIFFERENCES: usize = 64;
+
+/// The form under which two texts are the same content: NFC, `\n` line ends, no space at the end of
+/// lines or of the text.
+pub fn identity(text: &str) -> String {
+    let composed: String = text.nfc().collect();
+    let unified = composed.replace("\r\n", "\n").replace('\r', "\n");
+    let lines: Vec<&str> = unified.split('\n').map(str::trim_end).collect();
+    let mut joined = lines.join("\n");
+    joined.truncate(joined.trim_end().len());
+    joined
+}
+
+/// Lookup keys: texts that share one are worth a [`compare`]. At most 16; none for a text without words.
+///
+/// Eight bands of three MinHash rows over words and word pairs find an overlap of .8 with
+/// probability .997; another eight over the frame (values, negations and antonyms blanked) find the
+/// same statement about another value or with the opposite meaning, however short it is. A text that
+/// shares several keys is the likelier duplicate: rank candidates by the number of shared keys, and
+/// bound how many are compared. Of texts over 64 KiB a content-defined sample of lines and
+/// sentences is read. Keys are stable: they may be stored.
+pub fn bands(text: &str) -> Vec<u64> {
+    if text.len() > WHOLE_BYTES {
+        return shingle::bands(&reading::read(&sample::by_content(text)));
+    }
+    shingle::bands(&reading::read(text))
+}
+
+/// Compares two texts.
+///
+/// When one of them exceeds 64 KiB, lines and sentences that both have are set aside first, and of
+/// what remains the first 64 KiB on each side are read.
+pub fn compare(a: &str, b: &str) -> Comparison {
+    if a.len() <= WHOLE_BYTES && b.len() <= WHOLE_BYTES {
+        return judge(&reading::read(a), &reading::read(b), 0.0);
+    }
+    let unshared = sample::unshared(a, b);
+    judge(&reading::read(&unshared.a), &reading::read(&unshared.b), unshared.shared)
+}
+
+/// `shared` is the fraction of both texts that was set aside as equal.
+fn judge(a: &Reading, b: &Reading, shared: f64) -> Comparison {
+    let whole = |overlap: f64| shared + (1.0 - shared) * overlap;
+    let similarity = whole(overlap(a.tokens.iter(), b.tokens.iter()));
+    let frame_similarity = whole(overlap(a.frame(), b.frame()));
+    let (differences, verdict) = if same_sequence(a, b) {
+        (Vec::new(), Verdict::Same)
+    } else {
+        let mut found = Findings::of(a, b);
+        let verdict = found.verdict(similarity, frame_similarity);
+        found.values.append(&mut found.polarity);
+        (found.values, verdict)
+    };
+    Comparison { similarity, frame_similarity, differences, verdict }
+}
+
+fn same_sequence(a: &Reading, b: &Reading) -> bool {
+    let equal = |(x, y): (&Token, &Token)| match (x.role, y.role) {
+        (Role::Value(i), Role::Value(j)) => a.values[i].fields == b.values[j].fields,
+        _ => x.surface == y.surface,
+    };
+    a.tokens.len() == b.tokens.len() && a.tokens.iter().zip(&b.tokens).all(equal)
+}
+
+/// Weighted Jaccard overlap of the multisets of words and of neighbouring pairs (half weight).
+/// Two empty sides are alike.
+fn overlap<'a>(a: impl Iterator<Item = &'a Token>, b: impl Iterator<Item = &'a Token>) -> f64 {
+    let mut counts: HashMap<u64, (f64, u32, u32)> = HashMap::new();
+    count(a, |key, weight| counts.entry(key).or_insert((weight, 0, 0)).1 += 1);
+    count(b, |key, weight| counts.entry(key).or_insert((weight, 0, 0)).2 += 1);
+    let (mut common, mut all) = (0.0, 0.0);
+    for (weight, in_a, in_b) in counts.into_values() {
+        common += weight * f64::from(in_a.min(in_b));
+        all += weight * f64::from(in_a.max(in_b));
+    }
+    if all == 0.0 { 1.0 } else { common / all }
+}
+
+fn count<'a>(tokens: impl Iterator<Item = &'a Token>, mut add: impl FnMut(u64, f64)) {
+    let mut before: Option<(u64, f64)> = None;
+    for token in tokens {
+        let key = shingle::hash(token.text.as_bytes());
+        add(key, token.weight);
+        if let Some((other, weight)) = before {
+            add(other.rotate_left(17) ^ key.wrapping_mul(3), 0.5 * weight.min(token.weight));
+        }
+        before = Some((key, token.weight));
+    }
+}
+
+/// What tells two texts apart.
+struct Findings {
+    values: Vec<Difference>,
+    polarity: Vec<Difference>,
+    /// An odd number of negations and antonyms turns the meaning; an even one turns it back.
+    flips: usize,
+    /// Shared wording around a single small exchange.
+    around_exchange: f64,
+}
+
+impl Findings {
+    fn of(a: &Reading, b: &Reading) -> Self {
+        let mut values = value_differences(&a.values, &b.values);
+        let (left, right) = (leftover(a, b), leftover(b, a));
+        let (mut polarity, mut flips) = polar_differences(&left, &right);
+        let alignment = exchange::align(&a.units, &b.units);
+        let plain = |(a, b): &&(Vec<&Unit>, Vec<&Unit>)| !is_prefixed(a, b);
+        let exchanges = alignment.exchanges.iter().filter(plain).take(MAX_DIFFERENCES);
+        values.extend(exchanges.map(exchange_difference));
+        if a.frame().map(|t| &t.text).eq(b.frame().map(|t| &t.text)) {
+            if values.is_empty() && order_differs(&value_sequence(a), &value_sequence(b)) {
+                values.push(order_difference(&value_sequence(a), &value_sequence(b)));
+            }
+            if polarity.is_empty() && order_differs(&polar_sequence(a), &polar_sequence(b)) {
+                polarity.push(order_difference(&polar_sequence(a), &polar_sequence(b)));
+                flips += 1;
+            }
+        }
+        Self { values, polarity, flips, around_exchange: alignment.around_one_exchange() }
+    }
+
+    fn verdict(&self, similarity: f64, frame: f64) -> Verdict {
+        let opposed = self.flips % 2 == 1;
+        // Another word and another polarity at once make another statement.
+        let around = if self.flips == 0 { self.around_exchange } else { 0.0 };
+        let same_statement = frame.max(around) >= SAME_STATEMENT || similarity >= NEAR;
+        if same_statement && !self.values.is_empty() {
+            Verdict::ChangedValue
+        } else if same_statement && opposed {
+            Verdict::Opposed
+        } else if self.values.is_empty() && !opposed && similarity >= NEAR {
+            Verdict::NearDuplicate
+        } else {
+            Verdict::Different
+        }
+    }
+}
+
+/// Pairs off the values that fit each other and reports the rest, kind by kind.
+fn value_differences(a: &[Value], b: &[Value]) -> Vec<Difference> {
+    let left = unequal(a, b);
+    let mut right: Vec<&Value> = unequal(b, a);
+    let (unpaired, _): (Vec<&Value>, Vec<&Value>) =
+        left.into_iter().partition(|value| match right.iter().position(|other| other.fits(value)) {
+            Some(at) => {
+                right.remove(at);
+                false
+            }
+            None => true,
+        });
+    let mut differences: Vec<Difference> = Vec::new();
+    for value in unpaired {
+        let partner = right.iter().position(|v| v.kind == value.kind).map(|at| right.remove(at));
+        let b = partner.map(|v| v.shown.clone());
+        differences.push(Difference { kind: value.kind, a: Some(value.shown.clone()), b });
+    }
+    let added = |v: &Value| Difference { kind: v.kind, a: None, b: Some(v.shown.clone()) };
+    differences.extend(right.into_iter().map(added));
+    differences
+}
+
+/// The first [`MAX_DIFFERENCES`] values of `a` beyond those that `b` has in the very same form.
+fn unequal<'a>(a: &'a [Value], b: &'a [Value]) -> Vec<&'a Value> {
+    let mut counts: HashMap<(DifferenceKind, &[String]), usize> = HashMap::new();
+    for value in b {
+        *counts.entry((value.kind, &value.fields)).or_default() += 1;
+    }
+    let spare = |value: &&'a Value| match counts.get_mut(&(value.kind, value.fields.as_slice())) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            false
+        }
+        _ => true,
+    };
+    a.iter().filter(spare).take(MAX_DIFFERENCES).collect()
+}
+
+/// The tokens of `a` beyond those that `b` has as well.
+fn leftover<'a>(a: &'a Reading, b: &Reading) -> Vec<&'a Token> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for token in &b.tokens {
+        *counts.entry(&token.text).or_default() += 1;
+    }
+    let spare = |token: &&Token| match counts.get_mut(token.text.as_str()) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            false
+        }
+        _ => true,
+    };
+    a.tokens.iter().filter(spare).collect()
+}
+
+fn exchange_difference((a, b): &(Vec<&Unit>, Vec<&Unit>)) -> Difference {
+    let shown = |units: &[&Unit]| {
+        let east_asian = units.iter().all(|unit| !unit.text.is_ascii() && unit.text.chars().count() == 1);
+        let words: Vec<&str> = units.iter().map(|unit| unit.shown.as_str()).collect();
+        Some(words.join(if east_asian { "" } else { " " }))
+    };
+    let name = a.iter().any(|unit| unit.name) && b.iter().any(|unit| unit.name);
+    let kind = if name { DifferenceKind::Name } else { DifferenceKind::Word };
+    Difference { kind, a: shown(a), b: shown(b) }
+}
+
+/// `stable` against `unstable` is a matter of polarity, not of another word.
+fn is_prefixed(a: &[&Unit], b: &[&Unit]) -> bool {
+    let ([a], [b]) = (a, b) else { return false };
+    polarity::by_prefix(&a.shown).contains(&b.shown)
+}
+
+/// Negations that only one side has, and antonyms across: what differs, and how often it turns the meaning.
+fn polar_differences(left: &[&Token], right: &[&Token]) -> (Vec<Difference>, usize) {
+    let mut differences = antonyms(left, right);
+    let mut flips = differences.len();
+    let negations = |tokens: &[&Token]| -> Vec<String> {
+        let negates = |t: &&&Token| t.role == Role::Polar(Polar::Negation);
+        tokens.iter().filter(negates).map(|t| t.surface.clone()).collect()
+    };
+    let (a, b) = (negations(left), negations(right));
+    if a.len() != b.len() {
+        flips += a.len().abs_diff(b.len());
+        let shown = |words: &[String]| {
+            let words = words.iter().take(MAX_DIFFERENCES).cloned().collect::<Vec<_>>();
+            (!words.is_empty()).then(|| words.join(" "))
+        };
+        differences.push(Difference { kind: DifferenceKind::Negation, a: shown(&a), b: shown(&b) });
+    }
+    (differences, flips)
+}
+
+/// Pairs each token with an antonym on the other side, each used once.
+fn antonyms(left: &[&Token], right: &[&Token]) -> Vec<Difference> {
+    let mut sides: HashMap<(u16, bool), Vec<&Token>> = HashMap::new();
+    let mut words: HashMap<&str, Vec<&Token>> = HashMap::new();
+    for token in right.iter().rev() {
+        match token.role {
+            Role::Polar(Polar::Side(pair, side)) => sides.entry((pair, side)).or_default().push(token),
+            _ => words.entry(&token.surface).or_default().push(token),
+        }
+    }
+    let mut opposite = |token: &Token| match token.role {
+        Role::Polar(Polar::Side(pair, side)) => sides.get_mut(&(pair, !side))?.pop(),
+        Role::Word | Role::Name => {
+            let candidates = polarity::by_prefix(&token.surface);
+            candidates.iter().find_map(|word| words.get_mut(word.as_str())?.pop())
+        }
+        _ => None,
+    };
+    let difference = |token: &&Token| {
+        let b = opposite(token)?.surface.clone();
+        Some(Difference { kind: DifferenceKind::Antonym, a: Some(token.surface.clone()), b: Some(b) })
+    };
+    left.iter().filter_map(difference).collect()
+}
+
+fn value_sequence(reading: &Reading) -> Vec<&str> {
+    reading.values.iter().map(|v| v.shown.as_str()).collect()
+}
+
+fn polar_sequence(reading: &Reading) -> Vec<&str> {
+    let polar = |t: &&Token| matches!(t.role, Role::Polar(_));
+    reading.tokens.iter().filter(polar).map(|t| t.surface.as_str()).collect()
+}
+
+/// Whether both hold the same words in another order.
+fn order_differs(a: &[&str], b: &[&str]) -> bool {
+    let sorted = |words: &[&str]| {
+        let mut words: Vec<String> = words.iter().map(|w| w.to_lowercase()).collect();
+        words.sort_unstable();
+        words
+    };
+    a != b && sorted(a) == sorted(b)
+}
+
+fn order_difference(a: &[&str], b: &[&str]) -> Difference {
+    Difference { kind: DifferenceKind::Order, a: Some(a.join(", ")), b: Some(b.join(", ")) }
+}

@@ -8,13 +8,28 @@
 //! - only [`clock`] tells the time and draws random bits;
 //! - opening an [`engine::Engine`] touches no file: the store opens at the first call that needs it.
 
+pub mod authority;
 pub mod clock;
+pub mod context;
+pub mod documents;
 pub mod engine;
 pub mod error;
+pub mod gate;
+pub mod import;
+pub mod job;
+pub mod maintain;
+pub mod memory;
 pub mod operation;
+pub mod paths;
+pub mod project;
+pub mod prompts;
+pub mod recall;
+pub mod reflect;
 pub mod registry;
 pub mod render;
 pub mod request;
+pub mod resources;
 pub mod schema;
+pub mod searcher;
 pub mod settings;
 pub mod status;

@@ -91,8 +91,6 @@ pub struct Call<'a> {
     pub face: Face,
     /// When the caller stops waiting.
     pub deadline: Timestamp,
-    /// A repeated write with the same key is the same write.
-    pub idempotency_key: Option<&'a str>,
     /// Withdraws the call.
     pub cancel: &'a Cancel,
     /// Told (done, total) during long work; total 0 is unknown.
@@ -109,6 +107,8 @@ pub trait Operation {
     type Response: Serialize + Render;
     /// Name and description.
     const SPEC: Spec;
+    /// Older names of arguments, accepted but not shown: (alias, name).
+    const ALIASES: &'static [(&'static str, &'static str)] = &[];
 
     /// Does it.
     fn run(engine: &Engine, call: &Call<'_>, request: Self::Request) -> Result<Self::Response, Error>;
@@ -140,7 +140,7 @@ pub const fn entry<O: Operation>() -> Entry {
 }
 
 fn run_json<O: Operation>(engine: &Engine, call: &Call<'_>, arguments: Value) -> Result<Reply, Error> {
-    let request = request::read::<O::Request>(arguments)?;
+    let request = request::read::<O::Request>(arguments, O::ALIASES)?;
     let response = O::run(engine, call, request)?;
     let json = serde_json::to_value(&response).map_err(|e| Error::Internal(e.to_string()))?;
     Ok(Reply { json, document: response.render() })

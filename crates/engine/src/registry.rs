@@ -1,12 +1,30 @@
 //! The table of all operations: the only list, from which every face and the reference docs are made.
 
 use crate::{
+    context::operation::Context,
+    maintain::{import::Import, index_files::IndexFiles, init::Init},
+    memory::{forget::Forget, inspect::Inspect, remember::Remember, restore::Restore, update::Update},
     operation::{Entry, Toolset, entry},
+    recall::operation::Recall,
+    reflect::Reflect,
     status::Status,
 };
 
 /// Every operation, in documentation order.
-pub const OPERATIONS: &[Entry] = &[entry::<Status>()];
+pub const OPERATIONS: &[Entry] = &[
+    entry::<Context>(),
+    entry::<Recall>(),
+    entry::<Remember>(),
+    entry::<Inspect>(),
+    entry::<Update>(),
+    entry::<Forget>(),
+    entry::<Reflect>(),
+    entry::<Status>(),
+    entry::<Init>(),
+    entry::<Restore>(),
+    entry::<Import>(),
+    entry::<IndexFiles>(),
+];
 
 /// The operation with a wire name in a toolset.
 pub fn find(toolset: Toolset, tool: &str) -> Option<&'static Entry> {

@@ -9,10 +9,16 @@ use serde_json::{Map, Number, Value};
 
 use crate::{error::Error, schema};
 
-/// Reads arguments into a request.
-pub fn read<T: DeserializeOwned + JsonSchema>(arguments: Value) -> Result<T, Error> {
+/// Reads arguments into a request. `aliases` are older argument names, (alias, name).
+///
+/// # Errors
+/// An argument error that names the field and says what it wants.
+pub fn read<T: DeserializeOwned + JsonSchema>(
+    arguments: Value,
+    aliases: &[(&str, &str)],
+) -> Result<T, Error> {
     let schema = schema::portable_of::<T>();
-    let arguments = coerce_root(arguments, &schema)?;
+    let arguments = coerce_root(arguments, &schema, aliases)?;
     serde_path_to_error::deserialize(arguments).map_err(|e| {
         let path = e.path().to_string();
         let field = (path != ".").then_some(path);
@@ -22,7 +28,7 @@ pub fn read<T: DeserializeOwned + JsonSchema>(arguments: Value) -> Result<T, Err
     })
 }
 
-fn coerce_root(arguments: Value, schema: &Value) -> Result<Value, Error> {
+fn coerce_root(arguments: Value, schema: &Value, aliases: &[(&str, &str)]) -> Result<Value, Error> {
     let object = match arguments {
         Value::Null => Map::new(),
         Value::Object(object) => object,
@@ -34,7 +40,8 @@ fn coerce_root(arguments: Value, schema: &Value) -> Result<Value, Error> {
     };
     let known = schema["properties"].as_object().cloned().unwrap_or_default();
     let mut out = Map::new();
-    for (name, value) in object {
+    for (given, value) in object {
+        let name = aliases.iter().find(|(a, _)| *a == given).map_or(given, |(_, name)| (*name).to_owned());
         let Some(expected) = known.get(&name) else {
             let names: Vec<_> = known.keys().map(String::as_str).collect();
             return Err(Error::argument(
@@ -152,7 +159,7 @@ mod tests {
     }
 
     fn probe(value: Value) -> Result<Probe, Error> {
-        read(value)
+        read(value, &[("q", "query")])
     }
 
     #[test]
@@ -172,6 +179,11 @@ mod tests {
             probe(json!({"query": "q", "limit": 3.0, "strict": "yes", "tags": "a, b"})).expect("lenient"),
             expected
         );
+    }
+
+    #[test]
+    fn older_names_are_accepted() {
+        assert_eq!(probe(json!({"q": "x"})).expect("an alias").query, "x");
     }
 
     #[test]

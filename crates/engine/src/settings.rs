@@ -15,6 +15,9 @@ pub struct Settings {
     pub home: PathBuf,
     /// The user's time zone: days in filters and dates in answers are meant in it.
     pub zone: TimeZone,
+    /// The folder that callers other than people may read from, beside the home: the project's root, or
+    /// the folder the server was started in.
+    pub project_root: Option<PathBuf>,
     /// The user's configuration.
     pub config: Config,
 }
@@ -22,7 +25,7 @@ pub struct Settings {
 impl Settings {
     /// Settings for a home with everything else at its default.
     pub fn for_home(home: impl Into<PathBuf>) -> Self {
-        Self { home: home.into(), zone: TimeZone::UTC, config: Config::default() }
+        Self { home: home.into(), zone: TimeZone::UTC, project_root: None, config: Config::default() }
     }
 }
 

@@ -1,23 +1,272 @@
-//! What can go wrong in the store.
+//! Everything that can go wrong below the engine, as one type.
 
-use strata_core::error::ErrorKind;
+use std::{path::PathBuf, time::Duration};
+
+use strata_core::error::{ErrorKind, ParseError};
+
+/// Somebody else got there first, or the change contradicts what is stored.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Conflict {
+    /// The memory already has a successor.
+    #[error("`{id}` was already replaced by `{by}`")]
+    AlreadySuperseded {
+        /// The memory that was to be replaced.
+        id: String,
+        /// Its present successor.
+        by: String,
+    },
+    /// The successor is among the ancestors of what it would replace.
+    #[error("`{by}` cannot replace `{id}`: it is part of that memory's own history")]
+    Cycle {
+        /// The memory that was to be replaced.
+        id: String,
+        /// The successor that was offered.
+        by: String,
+    },
+    /// Another live memory of the same scope holds the topic key.
+    #[error("topic `{topic}` already belongs to `{by}` in this scope")]
+    TopicTaken {
+        /// The topic key.
+        topic: String,
+        /// The memory that holds it.
+        by: String,
+    },
+    /// Another live memory of the same scope has the same content.
+    #[error("the same content is already stored as `{by}`")]
+    ContentTaken {
+        /// The memory that holds it.
+        by: String,
+    },
+    /// The id drawn for something new names something already, or once did.
+    #[error("the id `{id}` is in use")]
+    IdTaken {
+        /// The id.
+        id: String,
+    },
+    /// The caller acted on a state that has changed since.
+    #[error("`{id}` changed at sequence {found}; the caller had seen {expected}")]
+    StateMoved {
+        /// The memory.
+        id: String,
+        /// The sequence of the state the caller saw.
+        expected: i64,
+        /// The sequence of the present state.
+        found: i64,
+    },
+    /// A job is held by another worker.
+    #[error("job `{id}` is held by {owner}")]
+    Leased {
+        /// The job.
+        id: String,
+        /// Who holds it.
+        owner: String,
+    },
+    /// A review was decided already.
+    #[error("review `{id}` is already {status}")]
+    Decided {
+        /// The review.
+        id: String,
+        /// What was decided.
+        status: String,
+    },
+    /// A file changed between reading and writing it.
+    #[error("`{}` changed while it was being edited", path.display())]
+    FileMoved {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A restore would overwrite newer data.
+    #[error("the ledger holds sequence {live}, the backup ends at {backup}")]
+    NewerData {
+        /// Last sequence of the live ledger.
+        live: i64,
+        /// Last sequence of the backup.
+        backup: i64,
+    },
+}
 
 /// A failure of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Others held the store beyond our patience.
-    #[error("the store is busy")]
-    Busy,
+    /// The write lock or a connection could not be had in time.
+    #[error("the store was busy for {} ms", waited.as_millis())]
+    Busy {
+        /// How long was waited.
+        waited: Duration,
+    },
+    /// The call's deadline passed while the store was at work.
+    #[error("the deadline passed before the store had answered")]
+    Deadline,
+    /// The caller withdrew the call.
+    #[error("the call was cancelled")]
+    Cancelled,
+    /// Nothing is stored at this place yet.
+    #[error("`{}` has not been initialised", path.display())]
+    NotInitialized {
+        /// Where the database would be.
+        path: PathBuf,
+    },
+    /// The place can be read but not written.
+    #[error("`{}` is open read-only: {reason}", path.display())]
+    ReadOnly {
+        /// The database or file.
+        path: PathBuf,
+        /// Why, in a phrase.
+        reason: String,
+    },
+    /// The disk or the quota is full. Nothing was changed.
+    #[error("no space left for `{}`", path.display())]
+    Full {
+        /// The database or file.
+        path: PathBuf,
+    },
+    /// The operating system refused to read or write. Nothing was changed.
+    #[error("cannot {doing} `{}`: {detail}", path.display())]
+    Io {
+        /// What was attempted, as a verb phrase: "write", "lock".
+        doing: &'static str,
+        /// The database or file.
+        path: PathBuf,
+        /// What the operating system said.
+        detail: String,
+    },
+    /// The database would lie on a network or shared file system, where its locks do not hold.
+    #[error("`{}` lies on a {filesystem} file system, where the database's locks are not safe", path.display())]
+    NetworkFilesystem {
+        /// The directory.
+        path: PathBuf,
+        /// The file system's name.
+        filesystem: String,
+    },
+    /// The database was written by a newer Strata.
+    #[error("the {schema} has schema version {found}, which this version (schema {known}) cannot {action}")]
+    Newer {
+        /// Which database: `ledger` or `index`.
+        schema: &'static str,
+        /// Version found on disk.
+        found: i64,
+        /// Newest version this binary knows.
+        known: i64,
+        /// `read` or `write`.
+        action: &'static str,
+    },
+    /// A migration that was applied is not the one this binary knows under that version.
+    #[error("migration {version} ({name}) of the {schema} is not the one that was applied to this database")]
+    MigrationChanged {
+        /// Which database.
+        schema: &'static str,
+        /// The migration's version.
+        version: i64,
+        /// The migration's name.
+        name: String,
+    },
+    /// The file is a database of something else.
+    #[error("`{}` is not a Strata {schema}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What was expected.
+        schema: &'static str,
+    },
+    /// Stored data contradicts itself.
+    #[error("`{}` is damaged: {detail}", path.display())]
+    Corrupt {
+        /// The database or file.
+        path: PathBuf,
+        /// What is wrong.
+        detail: String,
+    },
+    /// Somebody else changed things first.
+    #[error(transparent)]
+    Conflict(#[from] Conflict),
+    /// No such thing.
+    #[error("there is no {what} `{key}`")]
+    NotFound {
+        /// The kind of thing: `memory`, `episode`.
+        what: &'static str,
+        /// What was looked for.
+        key: String,
+    },
+    /// An id prefix fits several things.
+    #[error("`{prefix}` fits {}", candidates.join(", "))]
+    Ambiguous {
+        /// The prefix given.
+        prefix: String,
+        /// Ids that it fits, at most ten.
+        candidates: Vec<String>,
+    },
+    /// The request can never succeed as it stands.
+    #[error("{0}")]
+    Invalid(String),
+    /// A stored word that this version does not know, or a malformed id.
+    #[error(transparent)]
+    Parse(#[from] ParseError),
+    /// A statement of Strata's own is wrong.
+    #[error("internal database error: {0}")]
+    Internal(String),
 }
 
 impl StoreError {
     /// What sort of failure it is.
     pub fn kind(&self) -> ErrorKind {
-        ErrorKind::Busy
+        match self {
+            Self::Busy { .. } => ErrorKind::Busy,
+            Self::Deadline => ErrorKind::Deadline,
+            Self::Cancelled => ErrorKind::Cancelled,
+            Self::NotInitialized { .. } => ErrorKind::NotInitialized,
+            Self::ReadOnly { .. } | Self::Full { .. } | Self::Io { .. } | Self::NetworkFilesystem { .. } => {
+                ErrorKind::Unavailable
+            }
+            Self::Newer { .. } => ErrorKind::Newer,
+            Self::MigrationChanged { .. } | Self::Foreign { .. } | Self::Corrupt { .. } => ErrorKind::Corrupt,
+            Self::Conflict(_) => ErrorKind::Conflict,
+            Self::NotFound { .. } => ErrorKind::NotFound,
+            Self::Ambiguous { .. } | Self::Invalid(_) | Self::Parse(_) => ErrorKind::Invalid,
+            Self::Internal(_) => ErrorKind::Internal,
+        }
     }
 
-    /// What to do next.
+    /// What to do about it.
     pub fn hint(&self) -> String {
-        "try again in a moment".into()
+        match self {
+            Self::Busy { .. } => {
+                "Try again; if it stays busy, look for a stuck process with `strata doctor`.".into()
+            }
+            Self::Deadline => "Ask for less, or allow more time.".into(),
+            Self::Cancelled => "Nothing was changed; call again when wanted.".into(),
+            Self::NotInitialized { .. } => "Run `strata init`, or store something first.".into(),
+            Self::ReadOnly { .. } => {
+                "Reading works. To write, make the home writable or choose another with --home.".into()
+            }
+            Self::Full { .. } => "Free some space and try again; nothing was changed.".into(),
+            Self::Io { .. } => {
+                "Check the disk and the permissions of the home, then run `strata doctor`.".into()
+            }
+            Self::NetworkFilesystem { .. } => {
+                "Set STRATA_HOME to a directory on a local disk; the vault may stay on the share.".into()
+            }
+            Self::Newer { .. } => "Update Strata; the data is untouched.".into(),
+            Self::MigrationChanged { .. } => {
+                "Use the version of Strata that wrote this database, or restore a backup.".into()
+            }
+            Self::Foreign { .. } => "Choose another home, or move that file away.".into(),
+            Self::Corrupt { .. } => "Run `strata doctor`; restore the newest backup if it agrees.".into(),
+            Self::Conflict(Conflict::Leased { .. }) => "Wait until the other worker has finished.".into(),
+            Self::Conflict(Conflict::NewerData { .. }) => {
+                "Back up the live ledger first, then restore with force.".into()
+            }
+            Self::Conflict(Conflict::IdTaken { .. }) => "Draw another id and try again.".into(),
+            Self::Conflict(_) => "Read it again and decide anew.".into(),
+            Self::NotFound { .. } => "Check the id; deleted things are shown by their whole id only.".into(),
+            Self::Ambiguous { .. } => "Give more characters of the id.".into(),
+            Self::Parse(wrong) => wrong.allowed.clone(),
+            Self::Invalid(_) => "Correct the request and send it again.".into(),
+            Self::Internal(_) => "This is a fault of Strata: please report it.".into(),
+        }
+    }
+
+    /// Whether the same job may succeed if it is simply run again.
+    pub fn is_busy(&self) -> bool {
+        matches!(self, Self::Busy { .. })
     }
 }

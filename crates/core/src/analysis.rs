@@ -1,1 +1,0 @@
-//! Text to terms: the versioned analyser shared by index and query.

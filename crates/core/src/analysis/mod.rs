@@ -1,0 +1,103 @@
+//! Text to terms: the versioned analyser shared by index and query.
+//!
+//! [`analyze_passage`] and [`analyze_query`] cut text by the same code, so a term of the one is found by
+//! the other. What a passage is cut into:
+//! - words: NFKC, case folded, cut at the apostrophe, irregular forms mapped, Snowball English stems;
+//! - identifiers (`getUserName`, `utf8`): whole and unstemmed, and in pieces;
+//! - compounds (`blue-green`, `foo/bar.py`, `v2.1`, `api.example.com`): whole, by component, and as words;
+//! - Han and kana: single characters and pairs; hangul and unspaced scripts: pairs;
+//! - English function words, which a query drops unless nothing else remains.
+//!
+//! Any input is safe: the work is linear in its length and no term is longer than 96 characters
+//! (160 bytes for a compound).
+
+mod dates;
+mod fingerprint;
+mod normalise;
+mod query;
+mod script;
+mod stem;
+mod time_words;
+mod tokens;
+mod words;
+
+use std::collections::BTreeMap;
+
+pub use self::{
+    dates::{DateHints, DateScorer},
+    fingerprint::Fingerprint,
+    query::{MAX_QUERY_TERMS, Query, QueryContext, Term, analyze_query},
+    tokens::Role,
+};
+
+/// The version of the analyser. An index is valid only for the version that built it; every change of the
+/// terms or flags that some text gives raises it.
+pub const VERSION: u32 = 1;
+
+/// What the index keeps of a passage.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Passage {
+    /// Distinct terms with their frequencies, sorted by term.
+    pub terms: Vec<(String, u32)>,
+    /// Number of content words: function words and the pieces of identifiers and compounds do not count;
+    /// of CJK text, the number of characters.
+    pub length: u32,
+    /// Whether the text names a point or span of time.
+    pub has_time_expression: bool,
+    /// Whether the text ends in a question mark.
+    pub is_question: bool,
+    /// Share of Han, kana and hangul among its letters, 0 to 1.
+    pub cjk_share: f32,
+    /// For telling near-duplicates.
+    pub fingerprint: Fingerprint,
+}
+
+impl Passage {
+    /// Whether most letters are Han, kana or hangul, so that an English-only embedding says nothing.
+    pub fn is_mostly_cjk(&self) -> bool {
+        self.cjk_share > MOSTLY
+    }
+}
+
+/// Above this share of CJK letters a text counts as mostly CJK.
+const MOSTLY: f32 = 0.5;
+
+/// Cuts a passage into its terms and notes what ranking needs to know of it.
+pub fn analyze_passage(text: &str) -> Passage {
+    let text = normalise::normalise(text);
+    let mut sink = PassageSink::default();
+    tokens::scan(&text, &mut sink);
+    let fingerprint = fingerprint::fingerprint(&sink.terms);
+    Passage {
+        terms: sink.terms.into_iter().collect(),
+        length: sink.length,
+        has_time_expression: time_words::has_time_expression(&text),
+        is_question: is_question(&text),
+        cjk_share: script::cjk_share(&text),
+        fingerprint,
+    }
+}
+
+/// Whether the text ends in a question mark, before a note in brackets at its end.
+fn is_question(text: &str) -> bool {
+    let text = text.trim_end();
+    let said =
+        text.strip_suffix(']').and_then(|t| t.rsplit_once('[')).map_or(text, |(said, _)| said.trim_end());
+    said.ends_with(['?', '\u{FF1F}', '\u{061F}'])
+}
+
+#[derive(Default)]
+struct PassageSink {
+    terms: BTreeMap<String, u32>,
+    length: u32,
+}
+
+impl tokens::Sink for PassageSink {
+    fn term(&mut self, text: String, role: Role, _unit: u32) {
+        self.length += u32::from(role == Role::Word);
+        *self.terms.entry(text).or_default() += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests;

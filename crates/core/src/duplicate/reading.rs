@@ -1,0 +1,297 @@
+//! A text as the sequence of what it is compared by: words, values and polar words.
+
+use std::{ops::Range, sync::LazyLock};
+
+use rust_stemmers::{Algorithm, Stemmer};
+use unicode_normalization::UnicodeNormalization;
+
+use super::{
+    polarity::{self, Piece, Polar},
+    shingle,
+    values::{Value, values},
+};
+
+/// What a token counts as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// An ordinary word, or a pair of Chinese, Japanese or Korean characters.
+    Word,
+    /// A word that is written like a name.
+    Name,
+    /// A negation or one side of an antonym pair.
+    Polar(Polar),
+    /// A value, by its position in [`Reading::values`].
+    Value(usize),
+}
+
+/// One unit of comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Token {
+    /// Normalised and stemmed.
+    pub(super) text: String,
+    /// Normalised, not stemmed.
+    pub(super) surface: String,
+    pub(super) role: Role,
+    /// How much it says: 1 for a content word.
+    pub(super) weight: f64,
+}
+
+/// One unit of alignment: a word, or one Chinese, Japanese or Korean character.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Unit {
+    /// Normalised and stemmed.
+    pub(super) text: String,
+    /// Normalised, not stemmed.
+    pub(super) shown: String,
+    pub(super) hash: u64,
+    pub(super) weight: f64,
+    /// Carries grammar only.
+    pub(super) function: bool,
+    pub(super) name: bool,
+}
+
+/// A text, read.
+#[derive(Debug, Default)]
+pub(super) struct Reading {
+    /// The frame, for alignment.
+    pub(super) units: Vec<Unit>,
+    pub(super) tokens: Vec<Token>,
+    pub(super) values: Vec<Value>,
+}
+
+impl Reading {
+    /// What remains when values and polar words are blanked.
+    pub(super) fn frame(&self) -> impl Iterator<Item = &Token> {
+        self.tokens.iter().filter(|t| matches!(t.role, Role::Word | Role::Name))
+    }
+}
+
+/// Words that carry grammar more than content.
+const FUNCTION_WORDS: &str = " a an the is are was were be been being am i we you they he she it its our your their my \
+    to of in on at by for from as and or but which who every each all any both some get gets got \
+    make makes first instead currently only even still already that this these those there do does did has have had will would can \
+    could should may might please just also so then now very with into than if ";
+
+const FUNCTION_WEIGHT: f64 = 0.3;
+/// Pairs of hiragana are mostly inflection.
+const HIRAGANA_WEIGHT: f64 = 0.4;
+
+/// Two characters weigh about as much as a word.
+const CHARACTER_WEIGHT: f64 = 0.5;
+/// Characters that carry grammar; hiragana do as well.
+const FUNCTION_CHARACTERS: &str = "的了是在和与及以里中为而并且则都也就将把被给其个时于还又只会要已经先请\
+    은는이가을를에의도로고며면서와과다요니까지";
+
+static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::English));
+
+/// Reads a text: NFKC, values first, then words of the rest.
+pub(super) fn read(text: &str) -> Reading {
+    let text: String = text.nfkc().map(|c| if c == '’' { '\'' } else { c }).collect();
+    let found = values(&text);
+    let mut reader = Reader { text: &text, tokens: Vec::new(), units: Vec::new() };
+    let mut from = 0;
+    for (number, value) in found.iter().enumerate() {
+        reader.words(from..value.span.start);
+        let canonical = format!("{:?}:{}", value.kind, value.fields.join("|"));
+        reader.push(canonical.clone(), canonical, Role::Value(number), 1.0);
+        from = value.span.end;
+    }
+    reader.words(from..text.len());
+    Reading { units: reader.units, tokens: reader.tokens, values: found }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    tokens: Vec<Token>,
+    units: Vec<Unit>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    EastAsian,
+    Word,
+    Question,
+    Symbol,
+    Other,
+}
+
+impl Reader<'_> {
+    fn words(&mut self, span: Range<usize>) {
+        let text = self.text;
+        let mut runs = runs(text, span).peekable();
+        while let Some((class, run)) = runs.next() {
+            match class {
+                Class::EastAsian => self.east_asian(run),
+                Class::Question => self.push("?".into(), "?".into(), Role::Word, FUNCTION_WEIGHT),
+                Class::Word => {
+                    let next = runs.peek().filter(|(class, _)| *class == Class::Word).map(|(_, run)| *run);
+                    self.word(run, next);
+                }
+                Class::Symbol => self.symbols(run),
+                Class::Other => {}
+            }
+        }
+    }
+
+    /// Emoji and other signs may be all that differs: passed ✅, passed ❌.
+    fn symbols(&mut self, run: &str) {
+        for c in run.chars() {
+            self.push(c.to_string(), c.to_string(), Role::Word, 1.0);
+            self.unit(c.to_string(), c.to_string(), 1.0, false, false);
+        }
+    }
+
+    fn word(&mut self, run: &str, next: Option<&str>) {
+        let lower = run.to_lowercase();
+        let bare = lower.replace('\'', "");
+        let next = next.map(str::to_lowercase);
+        if let Some(polar) = polarity::english(&bare, next.as_deref()) {
+            return self.push(bare.clone(), bare, Role::Polar(polar), 1.0);
+        }
+        let base = lower.strip_suffix("'s").unwrap_or(&lower);
+        let stem = if base.is_ascii() { STEMMER.stem(base).into_owned() } else { base.to_owned() };
+        let function = FUNCTION_WORDS.contains(&format!(" {base} "));
+        let weight = if function { FUNCTION_WEIGHT } else { 1.0 };
+        let name = self.is_name(run) && !function;
+        let role = if name { Role::Name } else { Role::Word };
+        self.unit(stem.clone(), lower.clone(), weight, function, name);
+        self.push(stem, lower, role, weight);
+    }
+
+    /// A capital inside a word, or at its start where no sentence starts.
+    fn is_name(&self, run: &str) -> bool {
+        let inner = run.chars().skip(1).any(char::is_uppercase);
+        let offset = run.as_ptr() as usize - self.text.as_ptr() as usize;
+        let before = self.text[..offset].trim_end().chars().next_back();
+        let starts = before.is_none_or(|c| !c.is_alphanumeric() && !matches!(c, ',' | '(' | '"' | '/' | '`'));
+        inner || (run.starts_with(char::is_uppercase) && !starts)
+    }
+
+    fn east_asian(&mut self, run: &str) {
+        let mut frame = String::new();
+        let mut is_polar = false;
+        for piece in polarity::east_asian(run) {
+            match piece {
+                Piece::Text(text) => frame.push_str(text),
+                Piece::Polar(word, polar) => {
+                    is_polar = true;
+                    self.push(word.into(), word.into(), Role::Polar(polar), 1.0);
+                }
+            }
+        }
+        let frame = without_ending(&frame, is_polar);
+        let name = frame.chars().count() >= 3 && frame.chars().all(is_katakana);
+        let role = if name { Role::Name } else { Role::Word };
+        for pair in character_pairs(frame) {
+            let hiragana = pair.chars().all(is_hiragana);
+            let weight = if hiragana { HIRAGANA_WEIGHT } else { 1.0 };
+            self.push(pair.clone(), pair, role, weight);
+        }
+        for c in frame.chars() {
+            let function = is_hiragana(c) || FUNCTION_CHARACTERS.contains(c);
+            let weight = if function { 0.5 * FUNCTION_WEIGHT } else { CHARACTER_WEIGHT };
+            self.unit(c.to_string(), c.to_string(), weight, function, name);
+        }
+    }
+
+    fn unit(&mut self, text: String, shown: String, weight: f64, function: bool, name: bool) {
+        let hash = shingle::hash(text.as_bytes());
+        self.units.push(Unit { text, shown, hash, weight, function, name });
+    }
+
+    fn push(&mut self, text: String, surface: String, role: Role, weight: f64) {
+        self.tokens.push(Token { text, surface, role, weight });
+    }
+}
+
+/// Korean verb endings, longest first. Without them a statement and its negation share their words.
+const KOREAN_ENDINGS: [&str; 24] = [
+    "하였습니다",
+    "했습니다",
+    "하겠습니다",
+    "입니다",
+    "합니다",
+    "습니다",
+    "하세요",
+    "하였다",
+    "했다",
+    "한다",
+    "하는",
+    "하지",
+    "하고",
+    "하기",
+    "해요",
+    "이다",
+    "는다",
+    "된다",
+    "되지",
+    "인다",
+    "지",
+    "다",
+    "는",
+    "요",
+];
+
+/// `whole` says whether the ending may be all there is, as after a negation.
+fn without_ending(run: &str, whole: bool) -> &str {
+    let hangul = run.chars().all(|c| ('\u{ac00}'..='\u{d7af}').contains(&c));
+    let stem = KOREAN_ENDINGS.iter().find_map(|ending| run.strip_suffix(ending)).filter(|_| hangul);
+    stem.filter(|stem| whole || !stem.is_empty()).unwrap_or(run)
+}
+
+fn character_pairs(run: &str) -> Vec<String> {
+    let chars: Vec<char> = run.chars().collect();
+    match chars.as_slice() {
+        [] => Vec::new(),
+        [one] => vec![one.to_string()],
+        _ => chars.windows(2).map(|pair| pair.iter().collect()).collect(),
+    }
+}
+
+/// Cuts a span into runs of one class. Katakana words are runs of their own.
+fn runs(text: &str, span: Range<usize>) -> impl Iterator<Item = (Class, &str)> {
+    let mut rest = text.get(span).unwrap_or("");
+    std::iter::from_fn(move || {
+        let first = rest.chars().next()?;
+        let class = class(first);
+        let same = |c: char| {
+            class == self::class(c) && is_katakana(c) == is_katakana(first)
+                || class == Class::Word && matches!(c, '\'' | '_')
+        };
+        let end = rest.find(|c| !same(c)).unwrap_or(rest.len()).max(first.len_utf8());
+        let suffix = rest.get(end..).filter(|_| class == Class::Word).map_or(0, sign_of_language);
+        let (run, after) = rest.split_at(end + suffix);
+        rest = after;
+        Some((class, run.trim_end_matches('\'')))
+    })
+}
+
+/// Bytes of the sign that tells C++ and C# from C.
+fn sign_of_language(after: &str) -> usize {
+    if after.starts_with("++") { 2 } else { usize::from(after.starts_with('#')) }
+}
+
+fn class(c: char) -> Class {
+    match c {
+        '?' | '؟' => Class::Question,
+        '\u{2e80}'..='\u{2fdf}'
+        | '\u{3005}'..='\u{3007}'
+        | '\u{3040}'..='\u{30ff}'
+        | '\u{3130}'..='\u{318f}'
+        | '\u{3400}'..='\u{9fff}'
+        | '\u{ac00}'..='\u{d7af}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{20000}'..='\u{3ffff}' => Class::EastAsian,
+        _ if c.is_alphanumeric() => Class::Word,
+        '\u{2190}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}' => Class::Symbol,
+        _ => Class::Other,
+    }
+}
+
+fn is_hiragana(c: char) -> bool {
+    ('\u{3040}'..='\u{309f}').contains(&c)
+}
+
+fn is_katakana(c: char) -> bool {
+    ('\u{30a0}'..='\u{30ff}').contains(&c)
+}

@@ -1,1 +1,0 @@
-//! Scoring: BM25, fusion, structure, floor, collapse.

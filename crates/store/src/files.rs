@@ -1,0 +1,304 @@
+//! Files that people and other programs read at the same time: replaced whole, never seen half-written.
+
+use std::{
+    fs::{self, File, TryLockError},
+    io::{self, Read, Seek, SeekFrom, Write},
+    path::{Component, Path, PathBuf},
+    time::Duration,
+};
+
+pub(crate) use crate::sqlite::{explain_io, make_private_directory};
+use crate::{
+    error::{Conflict, StoreError},
+    faults::{FaultPlan, FaultPoint},
+    sql::Control,
+    sqlite::{patiently, private},
+};
+
+/// Replaces the content of `path` in one step: other processes see the old bytes or the new ones, and
+/// after power loss it is one of the two.
+///
+/// The permissions of an existing file stay; a new one is private to the user. A symbolic link is
+/// followed: the file it names is replaced and the link stays. Where that may not happen, [`confine`]
+/// the path first.
+pub fn write_atomic(path: &Path, content: &[u8]) -> Result<(), StoreError> {
+    write_atomic_with(path, content, &FaultPlan::none())
+}
+
+/// [`write_atomic`], with faults scripted for tests.
+pub fn write_atomic_with(path: &Path, content: &[u8], faults: &FaultPlan) -> Result<(), StoreError> {
+    let target = resolve_link(path)?;
+    let directory = directory_of(&target);
+    let mut temporary =
+        tempfile::NamedTempFile::new_in(directory).map_err(|error| explain_io("write", &target, &error))?;
+    let written = temporary
+        .write_all(content)
+        .and_then(|()| keep_permissions(&target, temporary.as_file()))
+        .and_then(|()| temporary.as_file().sync_all());
+    written.map_err(|error| explain_io("write", &target, &error))?;
+    faults.visit(FaultPoint::BeforeRename, &target)?;
+    rename_into_place(temporary, &target)?;
+    faults.visit(FaultPoint::AfterRename, &target)?;
+    sync_directory(directory).map_err(|error| explain_io("write", directory, &error))
+}
+
+/// Replaces `path` if it still holds `before` (`None`: if it does not exist), else fails with
+/// [`Conflict::FileMoved`]. The lock keeps Strata's own processes apart; the comparison notices
+/// everybody else.
+pub fn swap(_lock: &FileLock, path: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<(), StoreError> {
+    let found = match fs::read(path) {
+        Ok(bytes) => Some(bytes),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(explain_io("read", path, &error)),
+    };
+    if found.as_deref() != before {
+        return Err(Conflict::FileMoved { path: path.to_path_buf() }.into());
+    }
+    write_atomic(path, after)
+}
+
+/// Adds one line to a file of lines, such as JSONL, and makes it durable.
+///
+/// Lines of several processes never mix. A last line that was cut short by a crash is ended first,
+/// so that it spoils nothing but itself.
+pub fn append_line(path: &Path, line: &str, control: &Control) -> Result<(), StoreError> {
+    if line.contains(['\n', '\r']) {
+        return Err(StoreError::Invalid("a line cannot contain a line break".into()));
+    }
+    let explain = |error: &io::Error| explain_io("append to", path, error);
+    let mut file = private(fs::OpenOptions::new().create(true).read(true).append(true))
+        .open(path)
+        .map_err(|error| explain(&error))?;
+    lock_file(&file, path, control)?;
+    let mut bytes = Vec::with_capacity(line.len() + 2);
+    if !ends_a_line(&mut file).map_err(|error| explain(&error))? {
+        bytes.push(b'\n');
+    }
+    bytes.extend_from_slice(line.as_bytes());
+    bytes.push(b'\n');
+    file.write_all(&bytes).and_then(|()| file.sync_data()).map_err(|error| explain(&error))
+}
+
+/// The right to write one file, held by one process at a time until dropped. The operating system
+/// takes it back when the process dies.
+#[derive(Debug)]
+pub struct FileLock(#[expect(dead_code, reason = "held for its lock")] File);
+
+impl FileLock {
+    /// Waits for the right to write `target`, up to the patience of `control`.
+    ///
+    /// The lock itself is a file in `directory`, named after the target's resolved path: a rename
+    /// would carry a lock on the target away, and people's folders stay free of lock files.
+    pub fn acquire(directory: &Path, target: &Path, control: &Control) -> Result<Self, StoreError> {
+        make_private_directory(directory)?;
+        let name = blake3::hash(resolve(target)?.as_os_str().as_encoded_bytes()).to_hex();
+        let place = directory.join(format!("{}.lock", &name[..32]));
+        let file = private(fs::OpenOptions::new().create(true).truncate(false).write(true))
+            .open(&place)
+            .map_err(|error| explain_io("lock", &place, &error))?;
+        lock_file(&file, &place, control)?;
+        Ok(Self(file))
+    }
+}
+
+/// The absolute path of something that exists, with links resolved.
+pub fn canonical(path: &Path) -> Result<PathBuf, StoreError> {
+    #[expect(clippy::disallowed_methods, reason = "this is the function that the ban points to")]
+    let resolved = fs::canonicalize(path).map_err(|error| explain_io("find", path, &error))?;
+    Ok(plain(resolved))
+}
+
+/// The absolute path of something that need not exist: links in the part that does are resolved.
+/// A `..` in the part that does not exist is refused.
+pub fn resolve(path: &Path) -> Result<PathBuf, StoreError> {
+    let path = std::path::absolute(path).map_err(|error| explain_io("find", path, &error))?;
+    let mut existing = path.as_path();
+    let mut missing = Vec::new();
+    while fs::symlink_metadata(existing).is_err() {
+        let mut components = existing.components();
+        match components.next_back() {
+            Some(Component::Normal(name)) => missing.push(name),
+            Some(Component::CurDir) => {}
+            _ => return Err(StoreError::Invalid(format!("`{}` is not a plain path", path.display()))),
+        }
+        existing = components.as_path();
+    }
+    let mut resolved = canonical(existing)?;
+    resolved.extend(missing.into_iter().rev());
+    Ok(resolved)
+}
+
+/// The resolved form of `path` if it lies inside one of `roots`, wherever links lead.
+pub fn confine(path: &Path, roots: &[&Path]) -> Result<Option<PathBuf>, StoreError> {
+    let resolved = resolve(path)?;
+    for root in roots {
+        if resolved.starts_with(resolve(root)?) {
+            return Ok(Some(resolved));
+        }
+    }
+    Ok(None)
+}
+
+/// The file that `path` names when it is a symbolic link, else `path` itself.
+fn resolve_link(path: &Path) -> Result<PathBuf, StoreError> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.file_type().is_symlink() => canonical(path),
+        _ => Ok(path.to_path_buf()),
+    }
+}
+
+/// Windows refuses the rename while somebody reads the file, virus scanners included; that passes.
+fn rename_into_place(mut temporary: tempfile::NamedTempFile, target: &Path) -> Result<(), StoreError> {
+    for attempt in 0.. {
+        let Err(refused) = temporary.persist(target) else { return Ok(()) };
+        let may_pass = cfg!(windows) && refused.error.kind() == io::ErrorKind::PermissionDenied;
+        if !may_pass || attempt == 10 {
+            return Err(explain_io("replace", target, &refused.error));
+        }
+        temporary = refused.file;
+        std::thread::sleep(Duration::from_millis(10 << attempt.min(5)));
+    }
+    Ok(())
+}
+
+/// Takes away the `\\?\` that Windows puts before canonical paths and that other programs refuse.
+fn plain(path: PathBuf) -> PathBuf {
+    match path.to_str().and_then(|text| text.strip_prefix(r"\\?\")) {
+        Some(rest) if rest.as_bytes().get(1) == Some(&b':') => PathBuf::from(rest),
+        _ => path,
+    }
+}
+
+fn keep_permissions(target: &Path, temporary: &File) -> io::Result<()> {
+    match fs::metadata(target) {
+        Ok(metadata) => temporary.set_permissions(metadata.permissions()),
+        Err(_) => Ok(()),
+    }
+}
+
+fn lock_file(file: &File, path: &Path, control: &Control) -> Result<(), StoreError> {
+    patiently(control, || match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(StoreError::Busy { waited: Duration::ZERO }),
+        Err(TryLockError::Error(error)) => Err(explain_io("lock", path, &error)),
+    })
+}
+
+/// Whether the file is empty or its last byte ends a line.
+fn ends_a_line(file: &mut File) -> io::Result<bool> {
+    if file.seek(SeekFrom::End(0))? == 0 {
+        return Ok(true);
+    }
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
+}
+
+/// Makes a rename outlast power loss. Windows has no such call and needs none.
+fn sync_directory(directory: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(directory)?.sync_all() } else { Ok(()) }
+}
+
+fn directory_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_replacement_keeps_permissions_and_links() {
+        let directory = tempfile::tempdir().expect("temporary directory");
+        let file = directory.path().join("real.md");
+        write_atomic(&file, b"one").expect("written");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = || fs::metadata(&file).expect("there").permissions().mode() & 0o777;
+            assert_eq!(mode(), 0o600);
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).expect("changed");
+            let link = directory.path().join("link.md");
+            std::os::unix::fs::symlink(&file, &link).expect("linked");
+            write_atomic(&link, b"two").expect("written");
+            assert!(fs::symlink_metadata(&link).expect("there").file_type().is_symlink());
+            assert_eq!(mode(), 0o640);
+        }
+        #[cfg(not(unix))]
+        write_atomic(&file, b"two").expect("written");
+        assert_eq!(fs::read(&file).expect("read"), b"two");
+    }
+
+    #[test]
+    fn a_fault_before_the_rename_leaves_the_old_bytes_and_no_litter() {
+        let directory = tempfile::tempdir().expect("temporary directory");
+        let file = directory.path().join("a.md");
+        write_atomic(&file, b"old").expect("written");
+        let faults = FaultPlan::parse("before-rename:1:full").expect("well formed");
+        assert!(matches!(write_atomic_with(&file, b"new", &faults), Err(StoreError::Full { .. })));
+        assert_eq!(fs::read(&file).expect("read"), b"old");
+        assert_eq!(fs::read_dir(directory.path()).expect("listed").count(), 1);
+    }
+
+    #[test]
+    fn a_swap_notices_other_hands() {
+        let directory = tempfile::tempdir().expect("temporary directory");
+        let (file, locks) = (directory.path().join("a.md"), directory.path().join("locks"));
+        let lock = FileLock::acquire(&locks, &file, &Control::default()).expect("locked");
+        swap(&lock, &file, None, b"one").expect("new");
+        swap(&lock, &file, Some(b"one"), b"two").expect("unchanged in between");
+        let moved = swap(&lock, &file, Some(b"one"), b"three").expect_err("changed in between");
+        assert!(matches!(moved, StoreError::Conflict(Conflict::FileMoved { .. })));
+        assert!(swap(&lock, &file, None, b"three").is_err());
+        assert_eq!(fs::read(&file).expect("read"), b"two");
+        let impatient = Control { patience: Duration::from_millis(20), ..Control::default() };
+        assert!(FileLock::acquire(&locks, &file, &impatient).is_err_and(|e| e.is_busy()));
+        drop(lock);
+        assert!(FileLock::acquire(&locks, &file, &impatient).is_ok());
+    }
+
+    #[test]
+    fn lines_are_appended_whole() {
+        let directory = tempfile::tempdir().expect("temporary directory");
+        let file = directory.path().join("log.jsonl");
+        append_line(&file, "{\"a\":1}", &Control::default()).expect("first");
+        fs::OpenOptions::new().append(true).open(&file).expect("open").write_all(b"{\"cut").expect("cut");
+        let threads: Vec<_> = (0..4)
+            .map(|n| {
+                let file = file.clone();
+                std::thread::spawn(move || {
+                    for _ in 0..10 {
+                        append_line(&file, &n.to_string().repeat(3000), &Control::default())
+                            .expect("appended");
+                    }
+                })
+            })
+            .collect();
+        for thread in threads {
+            thread.join().expect("no panic");
+        }
+        let text = fs::read_to_string(&file).expect("read");
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!((lines.len(), lines[0], lines[1]), (42, "{\"a\":1}", "{\"cut"));
+        assert!(lines[2..].iter().all(|l| l.len() == 3000 && l.bytes().all(|b| b == l.as_bytes()[0])));
+        assert!(append_line(&file, "a\nb", &Control::default()).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_do_not_lead_out_of_a_root() {
+        let directory = tempfile::tempdir().expect("temporary directory");
+        let (root, outside) = (directory.path().join("root"), directory.path().join("outside"));
+        fs::create_dir(&root).expect("made");
+        fs::create_dir(&outside).expect("made");
+        std::os::unix::fs::symlink(&outside, root.join("out")).expect("linked");
+        let inside = |path: &str| confine(&root.join(path), &[&root]).expect("resolved").is_some();
+        assert!(inside("new/file.md"));
+        assert!(inside("."));
+        assert!(!inside("out/file.md"));
+        assert!(!inside("../outside/x"));
+        assert!(!inside("../root-other"));
+        assert!(confine(&root.join("new/../../x"), &[&root]).is_err());
+    }
+}

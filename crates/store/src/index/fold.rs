@@ -1,0 +1,197 @@
+//! Folding: the oldest block of a tail becomes a packed block and a level-0 segment.
+//!
+//! The postings are written in slices into a segment that nobody sees; one last transaction publishes
+//! it together with the block and removes the tail rows. Cut off anywhere, the next fold goes on from
+//! the last term written, because the tail rows it reads are still there.
+
+use std::{collections::BTreeMap, time::Instant};
+
+use crate::{error::StoreError, params, sql::Transaction};
+
+use super::{
+    attributes::{Attributes, BLOCK, decode, encode},
+    damaged,
+    postings::{Posting, PostingWriter, for_each_term},
+    schema::state,
+    vector_set,
+    writer::{CollectionRow, IndexWriter, SLICE, collection_row},
+};
+
+/// Folds until the collection's tail is shorter than a block.
+pub(crate) fn run(writer: &IndexWriter<'_>, collection: i64) -> Result<(), StoreError> {
+    while let Some(tail) = Tail::read(writer, collection)? {
+        let segment = building_segment(writer, tail.row)?;
+        write_postings(writer, collection, segment, &tail.postings)?;
+        publish(writer, &tail, segment)?;
+    }
+    Ok(())
+}
+
+/// The first block of a tail, inverted.
+struct Tail {
+    row: CollectionRow,
+    attributes: Vec<Attributes>,
+    postings: Vec<(String, Vec<u8>)>,
+}
+
+impl Tail {
+    fn read(writer: &IndexWriter<'_>, collection: i64) -> Result<Option<Self>, StoreError> {
+        writer.index.database.read(&writer.control, |tx| {
+            let Some(row) = read_row(tx, collection)? else { return Ok(None) };
+            if row.slots - row.folded < BLOCK {
+                return Ok(None);
+            }
+            let (attributes, postings) = invert(tx, row)?;
+            Ok(Some(Self { row, attributes, postings }))
+        })
+    }
+}
+
+pub(crate) fn read_row(tx: &Transaction<'_>, collection: i64) -> Result<Option<CollectionRow>, StoreError> {
+    tx.query_one(
+        "SELECT id, revision, slots, folded FROM collections WHERE id = $1",
+        params![collection],
+        collection_row,
+    )
+}
+
+type Inverted = (Vec<Attributes>, Vec<(String, Vec<u8>)>);
+
+fn invert(tx: &Transaction<'_>, row: CollectionRow) -> Result<Inverted, StoreError> {
+    let mut attributes = Vec::with_capacity(BLOCK as usize);
+    let mut terms: BTreeMap<String, PostingWriter> = BTreeMap::new();
+    tx.for_each(
+        "SELECT slot, attributes, terms FROM tails
+         WHERE collection = $1 AND slot >= $2 AND slot < $3 ORDER BY slot",
+        params![row.id, row.folded, row.folded + BLOCK],
+        |columns| {
+            let slot = columns.get::<u32>(0)?;
+            let one = decode(columns.blob(1)?).ok_or_else(|| damaged("a passage's attributes"))?;
+            attributes.extend(one);
+            for_each_term(columns.blob(2)?, |term, count| {
+                let posting = Posting { slot, count };
+                match terms.get_mut(term) {
+                    Some(list) => list.push(posting),
+                    None => terms.entry(term.to_owned()).or_default().push(posting),
+                }
+            })
+            .ok_or_else(|| damaged("a passage's terms"))
+        },
+    )?;
+    if attributes.len() != BLOCK as usize {
+        return Err(damaged("a tail with a gap"));
+    }
+    Ok((attributes, terms.into_iter().map(|(term, list)| (term, list.into_bytes())).collect()))
+}
+
+/// The unseen level-0 segment of this fold: the one a broken-off fold left, or a new one.
+fn building_segment(writer: &IndexWriter<'_>, row: CollectionRow) -> Result<i64, StoreError> {
+    writer.index.database.write(&writer.control, |tx| {
+        let left = tx.query_one(
+            "SELECT id FROM segments WHERE collection = $1 AND level = 0 AND state = $2 AND first_slot = $3",
+            params![row.id, state::BUILDING, row.folded],
+            |found| found.get::<i64>(0),
+        )?;
+        left.map_or_else(|| add_segment(tx, row.id, row.folded, BLOCK, 0), Ok)
+    })
+}
+
+/// Adds an unseen segment and returns its id. Ids are never given twice.
+pub(crate) fn add_segment(
+    tx: &Transaction<'_>,
+    collection: i64,
+    first_slot: u32,
+    slots: u32,
+    level: u32,
+) -> Result<i64, StoreError> {
+    tx.execute("UPDATE collections SET segments = segments + 1 WHERE id = $1", params![collection])?;
+    let id = tx.query_one("SELECT segments FROM collections WHERE id = $1", params![collection], |row| {
+        row.get::<i64>(0)
+    })?;
+    let id = id.ok_or_else(|| damaged("a segment without a collection"))?;
+    tx.execute(
+        "INSERT INTO segments (collection, id, first_slot, slots, level, state) VALUES ($1, $2, $3, $4, $5, $6)",
+        params![collection, id, first_slot, slots, level, state::BUILDING],
+    )?;
+    Ok(id)
+}
+
+/// The last term a broken-off run wrote into an unseen segment. Terms are written in ascending order.
+pub(crate) fn last_term(
+    tx: &Transaction<'_>,
+    collection: i64,
+    segment: i64,
+) -> Result<Option<String>, StoreError> {
+    tx.query_one(
+        "SELECT term FROM postings WHERE collection = $1 AND segment = $2 ORDER BY term DESC LIMIT 1",
+        params![collection, segment],
+        |row| row.get::<String>(0),
+    )
+}
+
+fn write_postings(
+    writer: &IndexWriter<'_>,
+    collection: i64,
+    segment: i64,
+    postings: &[(String, Vec<u8>)],
+) -> Result<(), StoreError> {
+    let last = writer.index.database.read(&writer.control, |tx| last_term(tx, collection, segment))?;
+    let mut done = last.map_or(0, |last| postings.partition_point(|(term, _)| *term <= last));
+    while done < postings.len() {
+        writer.control.check()?;
+        done += write_slice(writer, collection, segment, &postings[done..])?;
+    }
+    Ok(())
+}
+
+/// Writes as many postings as fit a slice and returns how many.
+pub(crate) fn write_slice(
+    writer: &IndexWriter<'_>,
+    collection: i64,
+    segment: i64,
+    postings: &[(String, Vec<u8>)],
+) -> Result<usize, StoreError> {
+    const BETWEEN_LOOKS: usize = 256;
+    writer.index.database.write(&writer.control, |tx| {
+        let started = Instant::now();
+        let mut done = 0;
+        for chunk in postings.chunks(BETWEEN_LOOKS) {
+            for (term, data) in chunk {
+                tx.execute(
+                    "INSERT INTO postings (collection, segment, term, data) VALUES ($1, $2, $3, $4)",
+                    params![collection, segment, term, data],
+                )?;
+            }
+            done += chunk.len();
+            if started.elapsed() >= SLICE {
+                break;
+            }
+        }
+        Ok(done)
+    })
+}
+
+fn publish(writer: &IndexWriter<'_>, tail: &Tail, segment: i64) -> Result<(), StoreError> {
+    let CollectionRow { id: collection, folded, .. } = tail.row;
+    let attributes = encode(&tail.attributes);
+    writer.index.database.write(&writer.control, |tx| {
+        tx.execute(
+            "INSERT INTO blocks (collection, block, attributes) VALUES ($1, $2, $3)",
+            params![collection, folded / BLOCK, &attributes],
+        )?;
+        vector_set::fold_tail(tx, collection, folded)?;
+        tx.execute(
+            "DELETE FROM tails WHERE collection = $1 AND slot >= $2 AND slot < $3",
+            params![collection, folded, folded + BLOCK],
+        )?;
+        tx.execute(
+            "UPDATE segments SET state = $3 WHERE collection = $1 AND id = $2",
+            params![collection, segment, state::PUBLISHED],
+        )?;
+        tx.execute(
+            "UPDATE collections SET folded = $2, revision = revision + 1 WHERE id = $1",
+            params![collection, folded + BLOCK],
+        )?;
+        Ok(())
+    })
+}

@@ -1,0 +1,142 @@
+//! Merging: adjacent segments of one level become one of the next.
+//!
+//! The new segment grows unseen, term by term in ascending order, a slice per transaction; one
+//! transaction then publishes it and retires its inputs, whose postings are removed in slices later.
+//! A merge that was cut off goes on after the last term written: inputs never change.
+
+use crate::{error::StoreError, params, sql::Transaction};
+
+use super::{
+    damaged,
+    fold::{add_segment, last_term, write_slice},
+    merge_policy::{Segment, merged, next_merge},
+    postings::{PostingWriter, for_each_posting},
+    schema::state,
+    writer::IndexWriter,
+};
+
+/// Rows of an input read at a time.
+const CHUNK: u32 = 4_096;
+
+/// Does one slice of the collection's merging and returns whether there was anything to do.
+pub(crate) fn step(writer: &IndexWriter<'_>, collection: i64) -> Result<bool, StoreError> {
+    let Some((inputs, output)) = current(writer, collection)? else { return Ok(false) };
+    let rows = writer.index.database.read(&writer.control, |tx| {
+        let after = last_term(tx, collection, output)?.unwrap_or_default();
+        next_rows(tx, collection, &inputs, &after)
+    })?;
+    if rows.is_empty() {
+        publish(writer, collection, &inputs, output)?;
+    }
+    let mut done = 0;
+    while done < rows.len() {
+        writer.control.check()?;
+        done += write_slice(writer, collection, output, &rows[done..])?;
+    }
+    Ok(true)
+}
+
+/// The merge under way, or a new one if one is due: inputs in slot order, and the output's id.
+fn current(writer: &IndexWriter<'_>, collection: i64) -> Result<Option<(Vec<Segment>, i64)>, StoreError> {
+    let database = &writer.index.database;
+    let (published, under_way) =
+        database.read(&writer.control, |tx| Ok((published(tx, collection)?, under_way(tx, collection)?)))?;
+    if let Some(output) = under_way {
+        let end = output.first_slot + output.slots;
+        let inside = |s: &Segment| s.first_slot >= output.first_slot && s.first_slot < end;
+        return Ok(Some((published.into_iter().filter(inside).collect(), output.id)));
+    }
+    let Some((run, new)) = next_merge(&published).and_then(|run| Some((run, merged(run)?))) else {
+        return Ok(None);
+    };
+    let output = database
+        .write(&writer.control, |tx| add_segment(tx, collection, new.first_slot, new.slots, new.level))?;
+    Ok(Some((run.to_vec(), output)))
+}
+
+fn under_way(tx: &Transaction<'_>, collection: i64) -> Result<Option<Segment>, StoreError> {
+    tx.query_one(
+        "SELECT id, first_slot, slots, level FROM segments
+         WHERE collection = $1 AND state = $2 AND level > 0",
+        params![collection, state::BUILDING],
+        segment,
+    )
+}
+
+/// The published segments of a collection in slot order.
+pub(crate) fn published(tx: &Transaction<'_>, collection: i64) -> Result<Vec<Segment>, StoreError> {
+    tx.query(
+        "SELECT id, first_slot, slots, level FROM segments
+         WHERE collection = $1 AND state = $2 ORDER BY first_slot",
+        params![collection, state::PUBLISHED],
+        segment,
+    )
+}
+
+fn segment(row: &crate::sql::Row<'_>) -> Result<Segment, StoreError> {
+    Ok(Segment { id: row.get(0)?, first_slot: row.get(1)?, slots: row.get(2)?, level: row.get(3)? })
+}
+
+/// The next merged rows after `after`: every term up to the least of the last terms read, so that no
+/// input can still hold postings of a returned term. Empty when all inputs are used up.
+fn next_rows(
+    tx: &Transaction<'_>,
+    collection: i64,
+    inputs: &[Segment],
+    after: &str,
+) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+    let mut bound: Option<String> = None;
+    let mut read: Vec<(String, usize, Vec<u8>)> = Vec::new();
+    for (input, segment) in inputs.iter().enumerate() {
+        let before = read.len();
+        tx.for_each(
+            "SELECT term, data FROM postings
+             WHERE collection = $1 AND segment = $2 AND term > $3 ORDER BY term LIMIT $4",
+            params![collection, segment.id, after, CHUNK],
+            |row| {
+                read.push((row.get(0)?, input, row.get(1)?));
+                Ok(())
+            },
+        )?;
+        if read.len() - before == CHUNK as usize {
+            let last = &read[read.len() - 1].0;
+            if bound.as_ref().is_none_or(|bound| last < bound) {
+                bound = Some(last.clone());
+            }
+        }
+    }
+    read.retain(|(term, ..)| bound.as_ref().is_none_or(|bound| term <= bound));
+    // Inputs are in slot order, so this is the order of the merged lists, too.
+    read.sort_unstable_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
+    read.chunk_by(|a, b| a.0 == b.0).map(concatenate).collect()
+}
+
+fn concatenate(lists: &[(String, usize, Vec<u8>)]) -> Result<(String, Vec<u8>), StoreError> {
+    let mut out = PostingWriter::default();
+    for (_, _, data) in lists {
+        for_each_posting(data, |posting| out.push(posting)).ok_or_else(|| damaged("a list of postings"))?;
+    }
+    Ok((lists[0].0.clone(), out.into_bytes()))
+}
+
+fn publish(
+    writer: &IndexWriter<'_>,
+    collection: i64,
+    inputs: &[Segment],
+    output: i64,
+) -> Result<(), StoreError> {
+    writer.index.database.write(&writer.control, |tx| {
+        for input in inputs {
+            tx.execute(
+                "UPDATE segments SET state = $3 WHERE collection = $1 AND id = $2",
+                params![collection, input.id, state::RETIRED],
+            )?;
+        }
+        tx.execute(
+            "UPDATE segments SET state = $3 WHERE collection = $1 AND id = $2",
+            params![collection, output, state::PUBLISHED],
+        )?;
+        tx.execute("UPDATE collections SET revision = revision + 1 WHERE id = $1", params![collection])?;
+        Ok(())
+    })
+}

@@ -1,0 +1,233 @@
+//! Making changes ready for the index: cutting, analysing, embedding. All of it happens outside
+//! transactions, on as many threads as the machine has cores.
+
+use std::{collections::BTreeMap, num::NonZero, ops::Range, thread};
+
+use strata_core::{analysis::analyze_passage, rank::Flags, vector::quantize};
+
+use crate::error::StoreError;
+
+use super::{
+    cut::cut,
+    passage::{Part, Passages, Prepared},
+    truth::{Change, CollectionKey, Group, Mark, Subject, TruthReader, Turn, WINDOW},
+    vector_block::PackedVector,
+};
+
+/// Changes that are worth another thread.
+const PER_THREAD: usize = 64;
+
+/// Most characters of an earlier turn that a turn's vector covers.
+const CONTEXT_CHARS: usize = 1_200;
+
+/// An embedding model as the index sees it.
+#[derive(Clone, Copy)]
+pub struct Embedder<'a> {
+    /// The model's key; it must name everything that the vectors depend on.
+    pub model: &'a str,
+    /// Text to a vector of unit length; `None` when the model has nothing for it.
+    pub embed: &'a (dyn Fn(&str) -> Option<Vec<f32>> + Sync),
+}
+
+impl std::fmt::Debug for Embedder<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Embedder").field("model", &self.model).finish_non_exhaustive()
+    }
+}
+
+/// How changes are made ready.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Preparer<'a> {
+    /// The model, when semantic search is on.
+    pub embedder: Option<Embedder<'a>>,
+}
+
+impl Preparer<'_> {
+    /// The passages of `changes`, and of turns indexed earlier whose vectors cover a new turn.
+    pub fn prepare(&self, truth: &dyn TruthReader, changes: &[Change]) -> Result<Vec<Prepared>, StoreError> {
+        let sessions = if self.embedder.is_some() { sessions(truth, changes)? } else { BTreeMap::new() };
+        let mut tasks: Vec<Task<'_>> = Vec::with_capacity(changes.len());
+        for change in changes {
+            let turn = turn_of(change).and_then(|(key, turn)| Some((sessions.get(&key)?, turn)));
+            let context = turn.map_or_else(String::new, |(span, turn)| context(span, turn));
+            tasks.push(Task { change, mark: change.mark, context });
+            if let Some((span, turn)) = turn {
+                tasks.extend(disturbed(span, turn, changes, change.mark));
+            }
+        }
+        Ok(self.run(&tasks))
+    }
+
+    /// What to embed for part `part` of a source, e.g. to fill a new vector set: see
+    /// [`super::Index::missing`]. `before` are the turns before it, oldest first.
+    pub fn embedded_text(subject: &Subject, before: &[Subject], part: usize) -> Option<String> {
+        let pieces = cut(&subject.body);
+        let context = if part == 0 { lines(before.iter()) } else { String::new() };
+        pieces.get(part).map(|piece| embedded(subject, &context, piece))
+    }
+
+    fn run(&self, tasks: &[Task<'_>]) -> Vec<Prepared> {
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        let threads = (tasks.len() / PER_THREAD).clamp(1, cores);
+        if threads == 1 {
+            return tasks.iter().map(|task| task.run(*self)).collect();
+        }
+        let mut out = Vec::with_capacity(tasks.len());
+        thread::scope(|scope| {
+            let chunks = tasks.chunks(tasks.len().div_ceil(threads));
+            let run = |chunk: &[Task<'_>]| chunk.iter().map(|task| task.run(*self)).collect::<Vec<_>>();
+            let workers: Vec<_> = chunks.map(|chunk| scope.spawn(move || run(chunk))).collect();
+            for worker in workers {
+                match worker.join() {
+                    Ok(done) => out.extend(done),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+        });
+        out
+    }
+}
+
+type SessionKey<'c> = (&'c CollectionKey, &'c str);
+
+/// One source to make passages of.
+struct Task<'c> {
+    change: &'c Change,
+    mark: Mark,
+    context: String,
+}
+
+impl Task<'_> {
+    fn run(&self, preparer: Preparer<'_>) -> Prepared {
+        let Change { source, subject, .. } = self.change;
+        let passages = subject.as_ref().map(|subject| self.passages(subject, preparer));
+        Prepared { mark: self.mark, source: *source, passages }
+    }
+
+    fn passages(&self, subject: &Subject, preparer: Preparer<'_>) -> Passages {
+        let pieces = cut(&subject.body);
+        let group = match &subject.group {
+            Group::Session(session) => format!("session {session}"),
+            Group::Document(document) => format!("document {document}"),
+            Group::Alone if pieces.len() > 1 => {
+                format!("{} {}", self.change.source.kind.code(), self.change.source.number)
+            }
+            Group::Alone => String::new(),
+        };
+        let parts = pieces.iter().enumerate().map(|(at, piece)| self.part(subject, at, piece, preparer));
+        Passages {
+            collection: subject.collection.clone(),
+            group,
+            order: subject.order,
+            owner: subject.owner.clone(),
+            at: subject.at,
+            layer: subject.layer,
+            kind: subject.kind.clone(),
+            branch: subject.branch.clone(),
+            confidence: in_units(subject.confidence),
+            importance: in_units(subject.importance),
+            model: preparer.embedder.map(|embedder| embedder.model.to_owned()),
+            parts: parts.collect(),
+        }
+    }
+
+    fn part(&self, subject: &Subject, at: usize, piece: &str, preparer: Preparer<'_>) -> Part {
+        let searched = titled(&subject.title, piece);
+        let turn = if matches!(subject.group, Group::Session(_)) { Flags::TURN } else { 0 };
+        let code = if subject.is_code { Flags::CODE } else { 0 };
+        let mut part = Part::new(&analyze_passage(&searched), turn | code, subject.marks);
+        if let Some(embedder) = preparer.embedder {
+            let context = if at == 0 { self.context.as_str() } else { "" };
+            let vector = (embedder.embed)(&embedded(subject, context, piece));
+            let (values, scale) = vector.as_deref().map_or_else(|| (Vec::new(), 0.0), quantize);
+            part.vector = Some(PackedVector { values, scale });
+        }
+        part.text = subject.keep_text.then(|| piece.to_owned());
+        part
+    }
+}
+
+fn titled(title: &str, piece: &str) -> String {
+    if title.is_empty() { piece.to_owned() } else { format!("{title}\n{piece}") }
+}
+
+/// Turns are embedded as lines of a script, everything else under its title.
+fn embedded(subject: &Subject, context: &str, piece: &str) -> String {
+    match subject.group {
+        Group::Session(_) => format!("{context}{}", line(&subject.owner, piece)),
+        _ => titled(&subject.title, piece),
+    }
+}
+
+fn line(owner: &str, text: &str) -> String {
+    if owner.is_empty() { text.to_owned() } else { format!("{owner}: {text}") }
+}
+
+fn lines<'s>(turns: impl Iterator<Item = &'s Subject>) -> String {
+    let mut out = String::new();
+    for turn in turns {
+        let end = turn.body.char_indices().nth(CONTEXT_CHARS).map_or(turn.body.len(), |(at, _)| at);
+        out.push_str(&line(&turn.owner, &turn.body[..end]));
+        out.push('\n');
+    }
+    out
+}
+
+/// Units of 1/200; what is not a number counts as 0.
+fn in_units(share: f32) -> u8 {
+    (share.clamp(0.0, 1.0) * 200.0).round() as u8
+}
+
+fn turn_of(change: &Change) -> Option<(SessionKey<'_>, Turn)> {
+    let subject = change.subject.as_ref()?;
+    match &subject.group {
+        Group::Session(session) => {
+            Some(((&subject.collection, session.as_str()), (subject.order, change.source.number)))
+        }
+        _ => None,
+    }
+}
+
+/// The turns of every session in `changes`, with [`WINDOW`] more at either end, in order.
+fn sessions<'c>(
+    truth: &dyn TruthReader,
+    changes: &'c [Change],
+) -> Result<BTreeMap<SessionKey<'c>, Vec<Change>>, StoreError> {
+    let mut spans: BTreeMap<SessionKey<'c>, (Turn, Turn)> = BTreeMap::new();
+    for (key, turn) in changes.iter().filter_map(turn_of) {
+        let span = spans.entry(key).or_insert((turn, turn));
+        *span = (span.0.min(turn), span.1.max(turn));
+    }
+    let read = |(key, (first, last)): (SessionKey<'c>, (Turn, Turn))| {
+        let mut turns = truth.session_span(key.0, key.1, first, last)?;
+        turns.retain(|turn| turn_of(turn).is_some());
+        turns.sort_by_key(|turn| turn_of(turn).map(|(_, turn)| turn));
+        Ok((key, turns))
+    };
+    spans.into_iter().map(read).collect()
+}
+
+/// Places of the turns before `turn` that its vector covers, and of those after it.
+fn around(span: &[Change], turn: Turn) -> (Range<usize>, Range<usize>) {
+    let place = |change: &Change| turn_of(change).map_or((i64::MIN, 0), |(_, turn)| turn);
+    let at = span.partition_point(|other| place(other) < turn);
+    let next = span.partition_point(|other| place(other) <= turn);
+    (at.saturating_sub(WINDOW)..at, next..(next + WINDOW).min(span.len()))
+}
+
+fn context(span: &[Change], turn: Turn) -> String {
+    let (before, _) = around(span, turn);
+    lines(span[before].iter().filter_map(|change| change.subject.as_ref()))
+}
+
+/// Turns after `turn` that were indexed without it. Those of this batch, and those still to come, see it.
+fn disturbed<'s>(span: &'s [Change], turn: Turn, batch: &[Change], mark: Mark) -> Vec<Task<'s>> {
+    let begin = batch.first().map_or(mark, |first| first.mark);
+    let (_, after) = around(span, turn);
+    let earlier = span[after].iter().filter(|other| other.mark < begin);
+    let task = |other: &'s Change| {
+        let context = turn_of(other).map_or_else(String::new, |(_, turn)| context(span, turn));
+        Task { change: other, mark, context }
+    };
+    earlier.map(task).collect()
+}

@@ -1,0 +1,236 @@
+//! Purging: no byte of a source's text, terms or vectors stays, in the file or its log.
+//!
+//! The slots remain as holes that are never seen, so that nothing else moves.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{error::StoreError, params, sql::Transaction};
+
+use super::{
+    attributes::{Attributes, BLOCK, decode, encode},
+    damaged, fold,
+    postings::{PostingWriter, for_each_posting},
+    truth::Source,
+    vector_block::{PackedVector, VectorBlock},
+    writer::{IndexWriter, read_ends, write_ends},
+};
+
+/// Rows of a segment looked through in one transaction.
+const CHUNK: u32 = 8_192;
+
+impl IndexWriter<'_> {
+    /// Removes everything the index has of `sources`, living and dead, and rewrites the file so that no
+    /// deleted byte remains. Repeating a purge that was cut off completes it.
+    pub fn purge(&self, tenant: &str, sources: &[Source]) -> Result<(), StoreError> {
+        let places = self.index.database.read(&self.control, |tx| places(tx, tenant, sources))?;
+        let collections: BTreeSet<i64> = places.iter().map(|(collection, _)| *collection).collect();
+        for collection in collections {
+            let slots: BTreeSet<u32> =
+                places.iter().filter(|(of, _)| *of == collection).map(|(_, slot)| *slot).collect();
+            self.purge_postings(collection, &slots)?;
+            self.index.database.write(&self.control, |tx| purge_slots(tx, collection, &slots))?;
+        }
+        // A process that has the file open must not keep what it read.
+        self.index.views.clear();
+        self.index.database.compact(&self.control)
+    }
+
+    fn purge_postings(&self, collection: i64, slots: &BTreeSet<u32>) -> Result<(), StoreError> {
+        let segments = self.index.database.read(&self.control, |tx| {
+            tx.query(
+                "SELECT id, first_slot, slots FROM segments WHERE collection = $1",
+                params![collection],
+                |row| Ok((row.get::<i64>(0)?, row.get::<u32>(1)?, row.get::<u32>(2)?)),
+            )
+        })?;
+        for (segment, first, count) in segments {
+            if slots.range(first..first.saturating_add(count)).next().is_none() {
+                continue;
+            }
+            let mut after = Some(String::new());
+            while let Some(from) = after {
+                self.control.check()?;
+                let (changed, last) =
+                    self.index.database.read(&self.control, |tx| rewritten(tx, collection, segment, &from, slots))?;
+                self.index.database.write(&self.control, |tx| rewrite(tx, collection, segment, &changed))?;
+                after = last;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn places(tx: &Transaction<'_>, tenant: &str, sources: &[Source]) -> Result<Vec<(i64, u32)>, StoreError> {
+    let mut places = Vec::new();
+    for source in sources {
+        places.extend(tx.query(
+            "SELECT p.collection, p.slot FROM passages p JOIN collections c ON c.id = p.collection
+             WHERE p.source_kind = $1 AND p.source = $2 AND c.tenant = $3",
+            params![u32::from(source.kind.code()), source.number, tenant],
+            |row| Ok((row.get::<i64>(0)?, row.get::<u32>(1)?)),
+        )?);
+    }
+    Ok(places)
+}
+
+type Rewritten = (Vec<(String, Vec<u8>)>, Option<String>);
+
+/// The lists after term `from` that hold one of `slots`, without them, and the last term looked at;
+/// `None` at the end.
+fn rewritten(
+    tx: &Transaction<'_>,
+    collection: i64,
+    segment: i64,
+    from: &str,
+    slots: &BTreeSet<u32>,
+) -> Result<Rewritten, StoreError> {
+    let (mut changed, mut last, mut seen) = (Vec::new(), None, 0);
+    tx.for_each(
+        "SELECT term, data FROM postings
+         WHERE collection = $1 AND segment = $2 AND term > $3 ORDER BY term LIMIT $4",
+        params![collection, segment, from, CHUNK],
+        |row| {
+            let (mut kept, mut purged) = (PostingWriter::default(), false);
+            for_each_posting(row.blob(1)?, |posting| {
+                if slots.contains(&posting.slot) {
+                    purged = true;
+                } else {
+                    kept.push(posting);
+                }
+            })
+            .ok_or_else(|| damaged("a list of postings"))?;
+            if purged {
+                changed.push((row.get::<String>(0)?, kept.into_bytes()));
+            }
+            seen += 1;
+            if seen == CHUNK {
+                last = Some(row.get(0)?);
+            }
+            Ok(())
+        },
+    )?;
+    Ok((changed, last))
+}
+
+fn rewrite(
+    tx: &Transaction<'_>,
+    collection: i64,
+    segment: i64,
+    changed: &[(String, Vec<u8>)],
+) -> Result<(), StoreError> {
+    for (term, data) in changed {
+        if data.is_empty() {
+            tx.execute(
+                "DELETE FROM postings WHERE collection = $1 AND segment = $2 AND term = $3",
+                params![collection, segment, term],
+            )?;
+        } else {
+            tx.execute(
+                "UPDATE postings SET data = $4 WHERE collection = $1 AND segment = $2 AND term = $3",
+                params![collection, segment, term, data],
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// Blanks the slots everywhere else. The places go last: until then the purge can be repeated.
+fn purge_slots(tx: &Transaction<'_>, collection: i64, slots: &BTreeSet<u32>) -> Result<(), StoreError> {
+    let Some(row) = fold::read_row(tx, collection)? else { return Ok(()) };
+    let hole = encode(&[Attributes::PURGED]);
+    for slot in slots {
+        if *slot >= row.folded {
+            tx.execute(
+                "UPDATE tails SET attributes = $3, terms = $4 WHERE collection = $1 AND slot = $2",
+                params![collection, *slot, &hole, &[0_u8; 0]],
+            )?;
+        }
+        for statement in [
+            "DELETE FROM texts WHERE collection = $1 AND slot = $2",
+            "DELETE FROM tail_vectors WHERE collection = $1 AND slot = $2",
+            "DELETE FROM passages WHERE collection = $1 AND slot = $2",
+        ] {
+            tx.execute(statement, params![collection, *slot])?;
+        }
+    }
+    let blocks: BTreeSet<u32> = slots.iter().map(|slot| slot / BLOCK).collect();
+    for block in blocks {
+        end_before_all(tx, (collection, row.revision + 1), block, slots)?;
+        if block * BLOCK < row.folded {
+            blank_attributes(tx, collection, block, slots)?;
+            blank_vectors(tx, (collection, row.revision + 1), block, slots)?;
+        }
+    }
+    tx.execute("UPDATE collections SET revision = revision + 1 WHERE id = $1", params![collection])?;
+    Ok(())
+}
+
+fn inside(block: u32, slots: &BTreeSet<u32>) -> impl Iterator<Item = usize> {
+    slots.range(block * BLOCK..(block + 1) * BLOCK).map(move |slot| (slot % BLOCK) as usize)
+}
+
+/// Ends the slots before every sequence, so that views made earlier let go of them, too.
+fn end_before_all(
+    tx: &Transaction<'_>,
+    (collection, revision): (i64, i64),
+    block: u32,
+    slots: &BTreeSet<u32>,
+) -> Result<(), StoreError> {
+    let mut ends: BTreeMap<u32, i64> = read_ends(tx, collection, block)?.into_iter().collect();
+    for offset in slots.range(block * BLOCK..(block + 1) * BLOCK).map(|slot| slot % BLOCK) {
+        ends.insert(offset, i64::MIN);
+    }
+    write_ends(tx, collection, block, revision, &ends)
+}
+
+fn blank_attributes(
+    tx: &Transaction<'_>,
+    collection: i64,
+    block: u32,
+    slots: &BTreeSet<u32>,
+) -> Result<(), StoreError> {
+    let data = tx.query_one(
+        "SELECT attributes FROM blocks WHERE collection = $1 AND block = $2",
+        params![collection, block],
+        |row| row.get::<Vec<u8>>(0),
+    )?;
+    let Some(data) = data else { return Ok(()) };
+    let mut rows = decode(&data).ok_or_else(|| damaged("a block of passages"))?;
+    for offset in inside(block, slots) {
+        rows[offset] = Attributes::PURGED;
+    }
+    tx.execute(
+        "UPDATE blocks SET attributes = $3 WHERE collection = $1 AND block = $2",
+        params![collection, block, &encode(&rows)],
+    )?;
+    Ok(())
+}
+
+fn blank_vectors(
+    tx: &Transaction<'_>,
+    (collection, revision): (i64, i64),
+    block: u32,
+    slots: &BTreeSet<u32>,
+) -> Result<(), StoreError> {
+    let sets = tx.query(
+        "SELECT v.vector_set, s.dimension, v.data FROM vector_blocks v JOIN vector_sets s ON s.id = v.vector_set
+         WHERE v.collection = $1 AND v.block = $2",
+        params![collection, block],
+        |row| Ok((row.get::<i64>(0)?, row.get::<usize>(1)?, row.get::<Vec<u8>>(2)?)),
+    )?;
+    let none = PackedVector { values: Vec::new(), scale: 0.0 };
+    for (set, dimension, data) in sets {
+        let mut vectors =
+            VectorBlock::decode(&data, dimension).ok_or_else(|| damaged("a vector block"))?;
+        let known = vectors.slots();
+        for offset in inside(block, slots).filter(|offset| *offset < known) {
+            vectors.set(offset, &none);
+        }
+        tx.execute(
+            "UPDATE vector_blocks SET data = $4, revision = $5
+             WHERE collection = $1 AND vector_set = $2 AND block = $3",
+            params![collection, set, block, &vectors.encode(), revision],
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,361 @@
+//! Searching: one snapshot, the postings of the query's terms, the cosines, and the ranking.
+
+use std::{collections::HashMap, sync::Arc};
+
+use strata_core::{
+    analysis::Query,
+    memory::Layer,
+    rank::{self, Hit, Missed, NONE, Place, Settings, TermPostings},
+};
+
+use crate::{error::StoreError, params, sql::Control, sql::Transaction};
+
+use super::{
+    Index,
+    bits::Bits,
+    cursor, damaged,
+    filter::Filter,
+    labels::Space,
+    merge_policy::Segment,
+    passage::Prepared,
+    postings::for_each_posting,
+    truth::{CollectionKey, Mark, Source, SourceKind},
+    vector_set,
+    view::View,
+    views::Lookup,
+};
+
+/// Snapshots taken before a search gives up on being overtaken by other threads.
+const ATTEMPTS: u32 = 20;
+
+/// The embedded query.
+#[derive(Debug, Clone, Copy)]
+pub struct QueryVector<'a> {
+    /// Key of the model that made it.
+    pub model: &'a str,
+    /// Its components, of unit length.
+    pub values: &'a [f32],
+}
+
+/// A search.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// The collections to search, all of one tenant. Statistics are summed over exactly these.
+    pub collections: &'a [CollectionKey],
+    /// The analysed query.
+    pub query: &'a Query,
+    /// The people the query was read against ([`strata_core::analysis::QueryContext::people`]).
+    pub people: &'a [&'a str],
+    /// The embedded query; `None` searches by words alone.
+    pub vector: Option<QueryVector<'a>>,
+    /// What may be returned.
+    pub filter: &'a Filter,
+    /// Ledger sequence at which to look; `None` is now.
+    pub as_of: Option<i64>,
+    /// How to rank.
+    pub settings: &'a Settings,
+    /// How many results.
+    pub limit: usize,
+}
+
+/// A passage that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// What to read in the ledger.
+    pub source: Source,
+    /// Which part of it.
+    pub part: u32,
+    /// Index into [`Request::collections`].
+    pub collection: usize,
+    /// Its text, when no table of truth has it.
+    pub text: Option<String>,
+    /// When it happened, microseconds UTC.
+    pub at: i64,
+    /// Its layer.
+    pub layer: Layer,
+    /// Its kind.
+    pub kind: String,
+    /// Who said or wrote it.
+    pub owner: String,
+    /// Score, components, evidence and ranks.
+    pub hit: Hit,
+    /// Sources that were collapsed into it.
+    pub duplicates: Vec<Source>,
+}
+
+/// The outcome of a search.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Answer {
+    /// Best first.
+    pub found: Vec<Found>,
+    /// The best that were not returned, and why.
+    pub near_misses: Vec<(Found, Missed)>,
+    /// Passages that may be returned in which a term of the query occurs.
+    pub lexical_hits: u32,
+    /// Passages that were scored.
+    pub scored: u32,
+    /// Live passages searched.
+    pub passages: u32,
+    /// Whether cosines took part.
+    pub is_semantic: bool,
+    /// How far the index had followed the ledger.
+    pub mark: Mark,
+    /// Changes that were scored from the ledger's text because the index was behind.
+    pub index_behind: usize,
+}
+
+impl Index {
+    /// Searches. `pending` are changes that the index does not have yet (see
+    /// [`super::CaughtUp::pending`]); they take part as if they were indexed.
+    ///
+    /// # Errors
+    /// [`StoreError::Invalid`] when the query's vector is of another model than the active set, and
+    /// whatever the database reports.
+    pub fn search(
+        &self,
+        control: &Control,
+        request: &Request<'_>,
+        pending: &[Prepared],
+    ) -> Result<Answer, StoreError> {
+        for _ in 0..ATTEMPTS {
+            let gathered = self.database.read(control, |tx| self.gather(tx, request, pending));
+            let gathered = match gathered {
+                Err(StoreError::NotInitialized { .. }) => Some(Gathered::of_pending(request, pending)?),
+                gathered => gathered?,
+            };
+            if let Some(gathered) = gathered {
+                return gathered.rank(self, control, request);
+            }
+        }
+        Err(StoreError::Busy { waited: std::time::Duration::ZERO })
+    }
+
+    /// The owners known in `collections`, sorted, for [`strata_core::analysis::QueryContext::people`].
+    pub fn people(&self, control: &Control, collections: &[CollectionKey]) -> Result<Vec<String>, StoreError> {
+        let mut people: Vec<String> = self.read_with(control, Vec::new(), |tx| {
+            let mut people = Vec::new();
+            for key in collections {
+                people.extend(tx.query(
+                    "SELECT l.word FROM labels l JOIN collections c ON c.id = l.collection
+                     WHERE c.tenant = $1 AND c.namespace = $2 AND c.project = $3 AND c.retired = 0
+                       AND l.space = $4",
+                    params![&key.tenant, &key.namespace, &key.project, Space::Owner.code()],
+                    |row| row.get::<String>(0),
+                )?);
+            }
+            Ok(people)
+        })?;
+        people.sort_unstable();
+        people.dedup();
+        Ok(people)
+    }
+
+    /// Everything that must be read inside the snapshot; `None` when a view was overtaken.
+    fn gather(
+        &self,
+        tx: &Transaction<'_>,
+        request: &Request<'_>,
+        pending: &[Prepared],
+    ) -> Result<Option<Gathered>, StoreError> {
+        let tenant = request.collections.first().map_or("", |key| key.tenant.as_str());
+        let set = match request.vector {
+            None => None,
+            Some(vector) => active_set(tx, tenant, vector)?,
+        };
+        let mark = cursor(tx, tenant)?.mark;
+        let ahead = &pending[pending.partition_point(|change| change.mark <= mark)..];
+        let mut gathered = Gathered { views: Vec::new(), postings: Vec::new(), mark, index_behind: ahead.len() };
+        for key in request.collections {
+            let mut view = match self.views.get(tx, key, set.as_ref())? {
+                Lookup::Ready(view) => view,
+                Lookup::Absent => Arc::new(View::empty(0)),
+                Lookup::Overtaken => return Ok(None),
+            };
+            if !ahead.is_empty() {
+                let groups = |word: &str| group_number(tx, view.collection, word);
+                view = Arc::new(super::catch_up::with_pending(&view, key, ahead, &groups)?);
+            }
+            let terms = request.query.terms.iter().map(|term| packed_postings(tx, &view, &term.text));
+            gathered.postings.push(terms.collect::<Result<_, _>>()?);
+            gathered.views.push(view);
+        }
+        Ok(Some(gathered))
+    }
+}
+
+/// The active set, if it is the one the query's vector belongs to.
+fn active_set(
+    tx: &Transaction<'_>,
+    tenant: &str,
+    vector: QueryVector<'_>,
+) -> Result<Option<vector_set::VectorSet>, StoreError> {
+    let Some(set) = vector_set::active(tx, tenant)? else { return Ok(None) };
+    if set.model != vector.model || set.dimension != vector.values.len() {
+        return Err(StoreError::Invalid(format!(
+            "the query was embedded by `{}` ({} components), the index by `{}` ({})",
+            vector.model,
+            vector.values.len(),
+            set.model,
+            set.dimension
+        )));
+    }
+    Ok(Some(set))
+}
+
+fn group_number(tx: &Transaction<'_>, collection: i64, word: &str) -> Result<Option<u32>, StoreError> {
+    tx.query_one(
+        "SELECT number FROM labels WHERE collection = $1 AND space = $2 AND word = $3",
+        params![collection, Space::Group.code(), word],
+        |row| row.get(0),
+    )
+}
+
+/// The packed lists of `term` in the segments of `view`, in slot order.
+fn packed_postings(tx: &Transaction<'_>, view: &View, term: &str) -> Result<Vec<Vec<u8>>, StoreError> {
+    let mut lists = Vec::new();
+    for Segment { id, .. } in &view.segments {
+        let list = tx.query_one(
+            "SELECT data FROM postings WHERE collection = $1 AND segment = $2 AND term = $3",
+            params![view.collection, *id, term],
+            |row| row.get::<Vec<u8>>(0),
+        )?;
+        lists.extend(list);
+    }
+    Ok(lists)
+}
+
+/// What a search read, to be ranked without the database.
+struct Gathered {
+    views: Vec<Arc<View>>,
+    /// By collection, term and segment.
+    postings: Vec<Vec<Vec<Vec<u8>>>>,
+    mark: Mark,
+    index_behind: usize,
+}
+
+impl Gathered {
+    /// The pending changes alone, where no index exists.
+    fn of_pending(request: &Request<'_>, pending: &[Prepared]) -> Result<Self, StoreError> {
+        let none = |_: &str| Ok(None);
+        let view = |key| super::catch_up::with_pending(&View::empty(0), key, pending, &none).map(Arc::new);
+        let views: Vec<_> = request.collections.iter().map(view).collect::<Result<_, _>>()?;
+        let terms = vec![Vec::new(); request.query.terms.len()];
+        let postings = vec![terms; views.len()];
+        Ok(Self { views, postings, mark: Mark::default(), index_behind: pending.len() })
+    }
+
+    fn rank(self, index: &Index, control: &Control, request: &Request<'_>) -> Result<Answer, StoreError> {
+        let seen: Vec<_> = self.views.iter().map(|view| view.seen(request.as_of)).collect();
+        let passing: Vec<_> =
+            self.views.iter().zip(&seen).map(|(view, seen)| request.filter.passing(view, seen)).collect();
+        let mut postings = Vec::with_capacity(self.views.len());
+        let mut cosines = Vec::with_capacity(self.views.len());
+        let mut people = Vec::with_capacity(self.views.len());
+        let numbers = (0..).zip(request.people).map(|(number, person)| (*person, number)).collect();
+        for ((view, packed), seen) in self.views.iter().zip(&self.postings).zip(&seen) {
+            let terms = request.query.terms.iter().zip(packed);
+            let lists = terms.map(|(term, packed)| term_postings(view, seen.alive(), &term.text, packed));
+            postings.push(lists.collect::<Result<Vec<_>, _>>()?);
+            cosines.push(match request.vector {
+                Some(vector) => view.cosines(vector.values, seen.alive())?,
+                None => None,
+            });
+            people.push(people_of(view, &numbers));
+        }
+        let parts: Vec<_> = (0..seen.len())
+            .map(|at| rank::Part {
+                columns: seen[at].columns(),
+                postings: &postings[at],
+                cosines: cosines[at].as_deref(),
+                people: &people[at],
+            })
+            .collect();
+        let visible = |part: usize, slot: u32| {
+            passing[part].as_ref().unwrap_or_else(|| seen[part].alive()).contains(slot)
+        };
+        let ranking = rank::rank(request.query, &parts, &visible, request.settings, request.limit);
+        let mut answer = Answer {
+            lexical_hits: ranking.lexical_hits,
+            scored: ranking.scored,
+            passages: ranking.passages,
+            is_semantic: cosines.iter().any(Option::is_some),
+            mark: self.mark,
+            index_behind: self.index_behind,
+            ..Answer::default()
+        };
+        for hit in ranking.hits {
+            answer.found.push(self.found(hit)?);
+        }
+        for (hit, missed) in ranking.near_misses {
+            answer.near_misses.push((self.found(hit)?, missed));
+        }
+        self.add_texts(index, control, &mut answer.found)?;
+        Ok(answer)
+    }
+
+    fn found(&self, hit: Hit) -> Result<Found, StoreError> {
+        let view = &self.views[hit.place.part];
+        let row = &view.rows[hit.place.slot as usize];
+        Ok(Found {
+            source: self.source(hit.place)?,
+            part: row.part,
+            collection: hit.place.part,
+            text: view.texts.get(&hit.place.slot).cloned(),
+            at: row.at,
+            layer: *Layer::ALL.get(usize::from(row.layer)).ok_or_else(|| damaged("a passage's layer"))?,
+            kind: view.word(Space::Kind, row.kind).to_owned(),
+            owner: view.word(Space::Owner, row.owner).to_owned(),
+            duplicates: hit.duplicates.iter().map(|place| self.source(*place)).collect::<Result<_, _>>()?,
+            hit,
+        })
+    }
+
+    fn source(&self, place: Place) -> Result<Source, StoreError> {
+        let row = &self.views[place.part].rows[place.slot as usize];
+        row.source().ok_or_else(|| damaged("a passage's source"))
+    }
+
+    /// Texts are immutable, so a later snapshot has them too, unless they were purged meanwhile.
+    fn add_texts(&self, index: &Index, control: &Control, found: &mut [Found]) -> Result<(), StoreError> {
+        if !found.iter().any(|found| found.source.kind == SourceKind::Document) {
+            return Ok(());
+        }
+        index.read_with(control, (), |tx| {
+            for found in found.iter_mut().filter(|found| found.text.is_none()) {
+                found.text = tx.query_one(
+                    "SELECT body FROM texts WHERE collection = $1 AND slot = $2",
+                    params![self.views[found.collection].collection, found.hit.place.slot],
+                    |row| row.get(0),
+                )?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// The postings of one term in the living: folded ones, then the tail's.
+fn term_postings(
+    view: &View,
+    alive: &Bits,
+    term: &str,
+    packed: &[Vec<u8>],
+) -> Result<TermPostings, StoreError> {
+    let mut out = TermPostings::default();
+    let mut add = |posting: super::postings::Posting| {
+        if alive.contains(posting.slot) {
+            out.slots.push(posting.slot);
+            out.frequencies.push(posting.count);
+        }
+    };
+    for list in packed {
+        for_each_posting(list, &mut add).ok_or_else(|| damaged("a list of postings"))?;
+    }
+    view.tail.get(term).into_iter().flatten().copied().for_each(&mut add);
+    Ok(out)
+}
+
+/// For each owner of the collection, the number of the person of that name, or [`NONE`].
+fn people_of(view: &View, numbers: &HashMap<&str, u32>) -> Vec<u32> {
+    let owners = view.words(Space::Owner).iter();
+    owners.map(|owner| numbers.get(owner.as_str()).copied().unwrap_or(NONE)).collect()
+}

@@ -1,0 +1,358 @@
+//! Vector sets: the vectors of one model, whose key names it wholly (id, revision, dimension, prefix,
+//! normalisation, window). Several sets stand side by side; one of them answers searches.
+
+use crate::{error::StoreError, params, sql::Row, sql::Transaction};
+
+use super::{
+    Index,
+    attributes::BLOCK,
+    damaged,
+    truth::{Source, SourceKind},
+    vector_block::{PackedVector, VectorBlock},
+    writer::{IndexWriter, LIVE},
+};
+
+/// A set of vectors.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VectorSet {
+    pub(crate) id: i64,
+    /// Key of the model.
+    pub model: String,
+    /// Components of a vector.
+    pub dimension: usize,
+    /// Whether it answers searches.
+    pub is_active: bool,
+}
+
+/// A live passage that a set has no vector for yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MissingVector {
+    pub(crate) collection: i64,
+    pub(crate) slot: u32,
+    /// What to embed.
+    pub source: Source,
+    /// Which part of it.
+    pub part: u32,
+}
+
+impl Index {
+    /// The tenant's vector sets, in order of making.
+    pub fn vector_sets(&self, tenant: &str) -> Result<Vec<VectorSet>, StoreError> {
+        self.read(Vec::new(), |tx| all(tx, tenant))
+    }
+
+    /// At most `limit` live passages without a vector of `model`; empty when the set is complete.
+    /// All passages are missing from a set that does not exist.
+    pub fn missing(&self, tenant: &str, model: &str, limit: usize) -> Result<Vec<MissingVector>, StoreError> {
+        self.read(Vec::new(), |tx| {
+            let set = find(tx, tenant, model)?;
+            let mut found = Vec::new();
+            for (collection, slots, folded) in collections(tx, tenant)? {
+                for first in (0..slots).step_by(BLOCK as usize) {
+                    if found.len() >= limit {
+                        break;
+                    }
+                    let waiting = waiting_in_block(tx, collection, first, folded, set.as_ref())?;
+                    live_among(tx, collection, first, &waiting, &mut found)?;
+                }
+            }
+            found.truncate(limit);
+            Ok(found)
+        })
+    }
+}
+
+impl IndexWriter<'_> {
+    /// Adds vectors for passages that [`Index::missing`] named; the set is made if it is not there.
+    /// Those whose passage has changed since do no harm.
+    pub fn put_vectors(
+        &self,
+        tenant: &str,
+        model: &str,
+        dimension: usize,
+        vectors: &[(MissingVector, PackedVector)],
+    ) -> Result<(), StoreError> {
+        let mut sorted: Vec<_> = vectors.iter().collect();
+        sorted.sort_by_key(|(place, _)| (place.collection, place.slot));
+        for block in sorted.chunk_by(|(a, _), (b, _)| {
+            (a.collection, a.slot / BLOCK) == (b.collection, b.slot / BLOCK)
+        }) {
+            self.control.check()?;
+            self.index.database.write(&self.control, |tx| {
+                let set = find_or_add(tx, tenant, model, dimension)?;
+                if set.dimension != dimension {
+                    return Err(StoreError::Invalid(format!(
+                        "the vectors of `{model}` have {} components, not {dimension}",
+                        set.dimension
+                    )));
+                }
+                put_block(tx, &set, block)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Lets the complete set of `model` answer searches from now on. One row changes.
+    pub fn switch_to(&self, tenant: &str, model: &str) -> Result<(), StoreError> {
+        if !self.index.missing(tenant, model, 1)?.is_empty() {
+            return Err(StoreError::Invalid(format!("the vectors of `{model}` are not complete yet")));
+        }
+        self.index.database.write(&self.control, |tx| {
+            let set = find(tx, tenant, model)?
+                .ok_or_else(|| StoreError::NotFound { what: "vector set", key: model.to_owned() })?;
+            tx.execute("UPDATE tenants SET active_set = $2 WHERE tenant = $1", params![tenant, set.id])
+        })?;
+        Ok(())
+    }
+
+    /// Removes a set. If it answered searches, semantic search is off until another is switched to.
+    pub fn drop_set(&self, tenant: &str, model: &str) -> Result<(), StoreError> {
+        let set = self.index.database.write(&self.control, |tx| {
+            let Some(set) = find(tx, tenant, model)? else { return Ok(None) };
+            tx.execute(
+                "UPDATE tenants SET active_set = NULL WHERE tenant = $1 AND active_set = $2",
+                params![tenant, set.id],
+            )?;
+            tx.execute("DELETE FROM vector_sets WHERE id = $1", params![set.id])?;
+            Ok(Some(set))
+        })?;
+        set.map_or(Ok(()), |set| super::cleaning::vectors_of(self, set.id))
+    }
+}
+
+/// The set of `model`, if there is one.
+pub(crate) fn find(tx: &Transaction<'_>, tenant: &str, model: &str) -> Result<Option<VectorSet>, StoreError> {
+    Ok(all(tx, tenant)?.into_iter().find(|set| set.model == model))
+}
+
+/// The set that answers searches, if any does.
+pub(crate) fn active(tx: &Transaction<'_>, tenant: &str) -> Result<Option<VectorSet>, StoreError> {
+    Ok(all(tx, tenant)?.into_iter().find(|set| set.is_active))
+}
+
+fn all(tx: &Transaction<'_>, tenant: &str) -> Result<Vec<VectorSet>, StoreError> {
+    tx.query(
+        "SELECT s.id, s.model, s.dimension, t.active_set FROM vector_sets s
+         LEFT JOIN tenants t ON t.tenant = s.tenant WHERE s.tenant = $1 ORDER BY s.id",
+        params![tenant],
+        |row| {
+            let id = row.get(0)?;
+            let is_active = row.get::<Option<i64>>(3)? == Some(id);
+            Ok(VectorSet { id, model: row.get(1)?, dimension: row.get(2)?, is_active })
+        },
+    )
+}
+
+/// The set of `model`; made if it is not there. A tenant's first set answers searches at once.
+pub(crate) fn find_or_add(
+    tx: &Transaction<'_>,
+    tenant: &str,
+    model: &str,
+    dimension: usize,
+) -> Result<VectorSet, StoreError> {
+    if let Some(set) = find(tx, tenant, model)? {
+        return Ok(set);
+    }
+    let first = all(tx, tenant)?.is_empty();
+    let last = tx.query_one("SELECT coalesce(max(id), 0) FROM vector_sets", params![], |row| row.get::<i64>(0))?;
+    let id = last.unwrap_or(0) + 1;
+    tx.execute(
+        "INSERT INTO vector_sets (id, tenant, model, dimension) VALUES ($1, $2, $3, $4)",
+        params![id, tenant, model, i64::try_from(dimension).unwrap_or(i64::MAX)],
+    )?;
+    if first {
+        tx.execute(
+            "INSERT INTO tenants (tenant, epoch, seq, ordinal, hash, active_set) VALUES ($1, '', 0, 0, $3, $2)
+             ON CONFLICT (tenant) DO UPDATE SET active_set = $2",
+            params![tenant, id, &[0_u8; 0]],
+        )?;
+    }
+    Ok(VectorSet { id, model: model.to_owned(), dimension, is_active: first })
+}
+
+/// Adds the vector of a passage that is not folded yet.
+pub(crate) fn put_tail(
+    tx: &Transaction<'_>,
+    collection: i64,
+    set: i64,
+    slot: u32,
+    vector: &PackedVector,
+) -> Result<(), StoreError> {
+    let mut data = Vec::with_capacity(4 + vector.values.len());
+    data.extend_from_slice(&vector.scale.to_le_bytes());
+    data.extend(vector.values.iter().map(|value| value.cast_unsigned()));
+    tx.execute(
+        "INSERT INTO tail_vectors (collection, vector_set, slot, data) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (collection, vector_set, slot) DO UPDATE SET data = $4",
+        params![collection, set, slot, &data],
+    )?;
+    Ok(())
+}
+
+/// Reads the vector in column `column`.
+pub(crate) fn tail_vector(row: &Row<'_>, column: usize) -> Result<PackedVector, StoreError> {
+    let bytes = row.blob(column)?;
+    let (scale, values) = bytes.split_first_chunk::<4>().ok_or_else(|| damaged("a vector"))?;
+    Ok(PackedVector {
+        scale: f32::from_le_bytes(*scale),
+        values: values.iter().map(|value| value.cast_signed()).collect(),
+    })
+}
+
+/// Moves the vectors of the block from slot `first` on out of the tail, in every set.
+pub(crate) fn fold_tail(tx: &Transaction<'_>, collection: i64, first: u32) -> Result<(), StoreError> {
+    let sets = tx.query("SELECT id, dimension FROM vector_sets", params![], |row| {
+        Ok((row.get::<i64>(0)?, row.get::<usize>(1)?))
+    })?;
+    for (set, dimension) in sets {
+        let mut block = VectorBlock::missing(dimension, BLOCK as usize);
+        let mut filled = false;
+        tx.for_each(
+            "SELECT slot, data FROM tail_vectors
+             WHERE collection = $1 AND vector_set = $2 AND slot >= $3 AND slot < $4",
+            params![collection, set, first, first + BLOCK],
+            |row| {
+                block.set((row.get::<u32>(0)? - first) as usize, &tail_vector(row, 1)?);
+                filled = true;
+                Ok(())
+            },
+        )?;
+        if filled {
+            write_block(tx, collection, set, first / BLOCK, 0, &block)?;
+            tx.execute(
+                "DELETE FROM tail_vectors
+                 WHERE collection = $1 AND vector_set = $2 AND slot >= $3 AND slot < $4",
+                params![collection, set, first, first + BLOCK],
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn write_block(
+    tx: &Transaction<'_>,
+    collection: i64,
+    set: i64,
+    block: u32,
+    revision: i64,
+    vectors: &VectorBlock,
+) -> Result<(), StoreError> {
+    let missing = i64::try_from(vectors.missing_slots()).unwrap_or(i64::MAX);
+    tx.execute(
+        "INSERT INTO vector_blocks (collection, vector_set, block, revision, missing, data)
+         VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (collection, vector_set, block) DO UPDATE SET revision = $4, missing = $5, data = $6",
+        params![collection, set, block, revision, missing, &vectors.encode()],
+    )?;
+    Ok(())
+}
+
+fn read_block(
+    tx: &Transaction<'_>,
+    collection: i64,
+    set: &VectorSet,
+    block: u32,
+) -> Result<Option<VectorBlock>, StoreError> {
+    let data = tx.query_one(
+        "SELECT data FROM vector_blocks WHERE collection = $1 AND vector_set = $2 AND block = $3",
+        params![collection, set.id, block],
+        |row| row.get::<Vec<u8>>(0),
+    )?;
+    let decode = |data: Vec<u8>| VectorBlock::decode(&data, set.dimension).ok_or_else(|| damaged("a vector block"));
+    data.map(decode).transpose()
+}
+
+/// Adds vectors that all lie in one block, folded or not.
+fn put_block(
+    tx: &Transaction<'_>,
+    set: &VectorSet,
+    vectors: &[&(MissingVector, PackedVector)],
+) -> Result<(), StoreError> {
+    let Some((first, _)) = vectors.first().copied() else { return Ok(()) };
+    let Some(row) = super::fold::read_row(tx, first.collection)? else { return Ok(()) };
+    let revision = row.revision + 1;
+    if first.slot < row.folded {
+        let block = first.slot / BLOCK;
+        let mut packed = read_block(tx, row.id, set, block)?
+            .unwrap_or_else(|| VectorBlock::missing(set.dimension, BLOCK as usize));
+        for (place, vector) in vectors {
+            packed.set((place.slot % BLOCK) as usize, vector);
+        }
+        write_block(tx, row.id, set.id, block, revision, &packed)?;
+    } else {
+        for (place, vector) in vectors.iter().filter(|(place, _)| place.slot < row.slots) {
+            put_tail(tx, row.id, set.id, place.slot, vector)?;
+        }
+    }
+    tx.execute("UPDATE collections SET revision = $2 WHERE id = $1", params![row.id, revision])?;
+    Ok(())
+}
+
+fn collections(tx: &Transaction<'_>, tenant: &str) -> Result<Vec<(i64, u32, u32)>, StoreError> {
+    tx.query(
+        "SELECT id, slots, folded FROM collections WHERE tenant = $1 AND retired = 0 ORDER BY id",
+        params![tenant],
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+    )
+}
+
+/// For each offset in the block from slot `first` on, whether the set waits for its vector.
+fn waiting_in_block(
+    tx: &Transaction<'_>,
+    collection: i64,
+    first: u32,
+    folded: u32,
+    set: Option<&VectorSet>,
+) -> Result<Vec<bool>, StoreError> {
+    let mut waiting = vec![true; BLOCK as usize];
+    let Some(set) = set else { return Ok(waiting) };
+    if first < folded {
+        let complete = tx.query_one(
+            "SELECT missing FROM vector_blocks WHERE collection = $1 AND vector_set = $2 AND block = $3",
+            params![collection, set.id, first / BLOCK],
+            |row| Ok(row.get::<i64>(0)? == 0),
+        )?;
+        if complete == Some(true) {
+            return Ok(Vec::new());
+        }
+        if let Some(block) = read_block(tx, collection, set, first / BLOCK)? {
+            waiting = block.scales.iter().map(|scale| *scale < 0.0).collect();
+        }
+        return Ok(waiting);
+    }
+    tx.for_each(
+        "SELECT slot FROM tail_vectors WHERE collection = $1 AND vector_set = $2 AND slot >= $3 AND slot < $4",
+        params![collection, set.id, first, first.saturating_add(BLOCK)],
+        |row| {
+            waiting[(row.get::<u32>(0)? - first) as usize] = false;
+            Ok(())
+        },
+    )?;
+    Ok(waiting)
+}
+
+fn live_among(
+    tx: &Transaction<'_>,
+    collection: i64,
+    first: u32,
+    waiting: &[bool],
+    found: &mut Vec<MissingVector>,
+) -> Result<(), StoreError> {
+    if waiting.is_empty() {
+        return Ok(());
+    }
+    tx.for_each(
+        "SELECT slot, source_kind, source, part FROM passages
+         WHERE collection = $1 AND slot >= $2 AND slot < $3 AND to_seq = $4 ORDER BY slot",
+        params![collection, first, first.saturating_add(BLOCK), LIVE],
+        |row| {
+            let slot = row.get::<u32>(0)?;
+            if waiting.get((slot - first) as usize).copied().unwrap_or(false) {
+                let kind = SourceKind::from_code(row.get(1)?).ok_or_else(|| damaged("a passage's source"))?;
+                let source = Source { kind, number: row.get(2)? };
+                found.push(MissingVector { collection, slot, source, part: row.get(3)? });
+            }
+            Ok(())
+        },
+    )
+}

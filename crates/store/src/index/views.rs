@@ -1,0 +1,95 @@
+//! The views of a process: one per collection, shared by all its threads, brought up to date by whoever
+//! comes first.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use crate::{error::StoreError, params, sql::Transaction};
+
+use super::{truth::CollectionKey, vector_set::VectorSet, view::View, writer::collection_row};
+
+/// Views kept at most; the longest unused goes first.
+const KEPT: usize = 64;
+
+type Shelf = Arc<Mutex<Option<Arc<View>>>>;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Views(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    clock: u64,
+    shelves: HashMap<CollectionKey, (u64, Shelf)>,
+}
+
+/// What a reader's snapshot can have.
+#[derive(Debug)]
+pub(crate) enum Lookup {
+    /// The collection as the snapshot has it.
+    Ready(Arc<View>),
+    /// There is no such collection.
+    Absent,
+    /// Another thread's later snapshot has been here; read again.
+    Overtaken,
+}
+
+impl Views {
+    /// The view of `key` for the snapshot of `tx`, with the vectors of `set` when one is given.
+    pub(crate) fn get(
+        &self,
+        tx: &Transaction<'_>,
+        key: &CollectionKey,
+        set: Option<&VectorSet>,
+    ) -> Result<Lookup, StoreError> {
+        let row = tx.query_one(
+            "SELECT id, revision, slots, folded FROM collections
+             WHERE tenant = $1 AND namespace = $2 AND project = $3 AND retired = 0",
+            params![&key.tenant, &key.namespace, &key.project],
+            collection_row,
+        )?;
+        let Some(row) = row else { return Ok(Lookup::Absent) };
+        let shelf = self.shelf(key);
+        let mut place = shelf.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = place.take().filter(|view| view.collection == row.id);
+        if let Some(view) = known.as_ref().filter(|view| view.revision > row.revision) {
+            *place = Some(Arc::clone(view));
+            return Ok(Lookup::Overtaken);
+        }
+        let mut view = known.unwrap_or_else(|| Arc::new(View::empty(row.id)));
+        let stale = view.revision < row.revision;
+        if stale || set.is_some_and(|set| !view.has_vectors(set)) {
+            // Copied only while another thread still ranks with the older state.
+            let own = Arc::make_mut(&mut view);
+            own.update(tx, row)?;
+            if let Some(set) = set {
+                own.update_vectors(tx, set)?;
+            }
+        }
+        *place = Some(Arc::clone(&view));
+        Ok(Lookup::Ready(view))
+    }
+
+    pub(crate) fn clear(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).shelves.clear();
+    }
+
+    fn shelf(&self, key: &CollectionKey) -> Shelf {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.clock += 1;
+        let clock = kept.clock;
+        if let Some((used, shelf)) = kept.shelves.get_mut(key) {
+            *used = clock;
+            return Arc::clone(shelf);
+        }
+        if kept.shelves.len() >= KEPT {
+            let oldest = kept.shelves.iter().min_by_key(|(_, (used, _))| *used).map(|(key, _)| key.clone());
+            oldest.and_then(|oldest| kept.shelves.remove(&oldest));
+        }
+        let shelf = Shelf::default();
+        kept.shelves.insert(key.clone(), (clock, Arc::clone(&shelf)));
+        shelf
+    }
+}

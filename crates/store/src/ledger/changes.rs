@@ -1,0 +1,123 @@
+//! What changed since a place in the order of changes: how the index follows the ledger.
+
+use super::LedgerRead;
+use crate::{error::StoreError, params};
+
+/// What changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Changed {
+    /// The state of the memory with this number; its first one included.
+    Memory(i64),
+    /// The episode with this number was added.
+    Episode(i64),
+    /// The file with this number was seen anew.
+    Source(i64),
+    /// The memory with this number was purged.
+    PurgedMemory(i64),
+    /// The episode with this number was purged.
+    PurgedEpisode(i64),
+}
+
+/// A change and its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Change {
+    /// The audit row that records it.
+    pub seq: i64,
+    /// What changed.
+    pub what: Changed,
+}
+
+/// How far the changes have been followed. One sequence may carry many changes, so a place lies
+/// between two of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct ChangeCursor {
+    /// The sequence.
+    pub seq: i64,
+    /// The table within it, in the order of [`Changed`].
+    pub table: i64,
+    /// The last number within the table.
+    pub number: i64,
+}
+
+impl ChangeCursor {
+    /// Behind everything that `seq` changed.
+    pub const fn after(seq: i64) -> Self {
+        Self { seq, table: i64::MAX, number: i64::MAX }
+    }
+}
+
+/// Changes in order, and where to go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangePage {
+    /// The changes.
+    pub changes: Vec<Change>,
+    /// Where the next page begins; behind the head of the audit when nothing is left.
+    pub next: ChangeCursor,
+    /// Whether more follow.
+    pub more: bool,
+}
+
+/// A table that carries changes: its place in the order, how it is read, and what a row means.
+struct Feed {
+    table: i64,
+    from: &'static str,
+    seq: &'static str,
+    what: fn(i64) -> Changed,
+}
+
+const FEEDS: [Feed; 5] = [
+    Feed { table: 0, from: "memory_states WHERE", seq: "from_seq", what: Changed::Memory },
+    Feed { table: 1, from: "episodes WHERE", seq: "seq", what: Changed::Episode },
+    Feed { table: 2, from: "sources WHERE", seq: "seq", what: Changed::Source },
+    Feed { table: 3, from: "tombstones WHERE kind = 'memory' AND", seq: "seq", what: Changed::PurgedMemory },
+    Feed {
+        table: 4,
+        from: "tombstones WHERE kind = 'episode' AND",
+        seq: "seq",
+        what: Changed::PurgedEpisode,
+    },
+];
+
+impl LedgerRead<'_> {
+    /// The first `limit` changes behind `cursor`, in order.
+    pub fn changes_after(&self, cursor: ChangeCursor, limit: usize) -> Result<ChangePage, StoreError> {
+        let mut found = Vec::new();
+        for feed in &FEEDS {
+            found.extend(self.feed(feed, cursor, limit)?);
+        }
+        found.sort_unstable_by_key(|(place, _)| *place);
+        // Each feed gave one more than asked for, so a cut list shows that more follow.
+        let more = found.len() > limit;
+        found.truncate(limit);
+        let next = match found.last() {
+            Some((place, _)) if more => *place,
+            _ => ChangeCursor::after(self.head()?.seq.max(cursor.seq)),
+        };
+        let changes = found.into_iter().map(|(_, change)| change).collect();
+        Ok(ChangePage { changes, next, more })
+    }
+
+    fn feed(
+        &self,
+        feed: &Feed,
+        cursor: ChangeCursor,
+        limit: usize,
+    ) -> Result<Vec<(ChangeCursor, Change)>, StoreError> {
+        let done = match feed.table.cmp(&cursor.table) {
+            std::cmp::Ordering::Less => i64::MAX,
+            std::cmp::Ordering::Equal => cursor.number,
+            std::cmp::Ordering::Greater => i64::MIN,
+        };
+        let (from, seq) = (feed.from, feed.seq);
+        let sql = format!(
+            "SELECT {seq}, number FROM {from} tenant = $1 AND ({seq}, number) > ($2, $3)
+             ORDER BY {seq}, number LIMIT $4"
+        );
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
+        self.transaction.query(&sql, params![self.tenant, cursor.seq, done, limit], |row| {
+            let (seq, number) = (row.get(0)?, row.get(1)?);
+            let place = ChangeCursor { seq, table: feed.table, number };
+            Ok((place, Change { seq, what: (feed.what)(number) }))
+        })
+    }
+}

@@ -1,0 +1,81 @@
+//! How much there is.
+
+use strata_core::{
+    memory::{Kind, Layer, Status},
+    scope::Scope,
+};
+
+use super::{LedgerRead, memories::scope_from};
+use crate::{error::StoreError, params};
+
+/// How many memories agree in all of this.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryCount {
+    /// Where they belong.
+    pub scope: Scope,
+    /// Their layer.
+    pub layer: Layer,
+    /// Their kind.
+    pub kind: Kind,
+    /// Their status.
+    pub status: Status,
+    /// How many.
+    pub count: i64,
+}
+
+/// How many rows there are of each sort.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Memories of every status.
+    pub memories: i64,
+    /// Episodes.
+    pub episodes: i64,
+    /// Files that are indexed where they lie and are present.
+    pub sources: i64,
+    /// Reviews that wait.
+    pub pending_reviews: i64,
+    /// Jobs queued or running.
+    pub open_jobs: i64,
+    /// Audit rows.
+    pub audit: i64,
+    /// Things that were purged.
+    pub purged: i64,
+}
+
+impl LedgerRead<'_> {
+    /// Counts memories per scope, layer, kind and status.
+    pub fn memory_counts(&self) -> Result<Vec<MemoryCount>, StoreError> {
+        self.transaction.query(
+            "SELECT namespace, project, branch, layer, kind, status, count(*) FROM memories WHERE tenant = $1
+             GROUP BY namespace, project, branch, layer, kind, status
+             ORDER BY namespace, project, branch, layer, kind, status",
+            params![self.tenant],
+            |row| {
+                Ok(MemoryCount {
+                    scope: scope_from(row, 0)?,
+                    layer: Layer::parse(row.text(3)?)?,
+                    kind: Kind::parse(row.text(4)?)?,
+                    status: Status::parse(row.text(5)?)?,
+                    count: row.get(6)?,
+                })
+            },
+        )
+    }
+
+    /// Counts the rows of each sort.
+    pub fn totals(&self) -> Result<Totals, StoreError> {
+        let count = |table_and_condition: &str| -> Result<i64, StoreError> {
+            let sql = format!("SELECT count(*) FROM {table_and_condition}");
+            Ok(self.transaction.query_one(&sql, params![self.tenant], |row| row.get(0))?.unwrap_or(0))
+        };
+        Ok(Totals {
+            memories: count("memories WHERE tenant = $1")?,
+            episodes: count("episodes WHERE tenant = $1")?,
+            sources: count("sources WHERE tenant = $1 AND state = 'present'")?,
+            pending_reviews: count("reviews WHERE tenant = $1 AND status = 'pending'")?,
+            open_jobs: count("jobs WHERE tenant = $1 AND state IN ('queued', 'running')")?,
+            audit: count("audit WHERE tenant = $1")?,
+            purged: count("tombstones WHERE tenant = $1")?,
+        })
+    }
+}

@@ -1,0 +1,45 @@
+//! What memories rest on.
+
+use strata_core::time::Timestamp;
+
+use super::{LedgerRead, LedgerWrite};
+use crate::{error::StoreError, params};
+
+/// One piece of evidence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EvidenceRow {
+    /// What sort: `test`, `file`, `episode`, `url`, `review`.
+    pub kind: String,
+    /// Where it is: a path with line and commit, an id, an address.
+    pub reference: String,
+    /// What it shows; empty if that is plain.
+    pub note: String,
+    /// When it was added.
+    pub at: Timestamp,
+}
+
+impl LedgerRead<'_> {
+    /// The evidence of a memory, in the order it was added.
+    pub fn evidence(&self, number: i64) -> Result<Vec<EvidenceRow>, StoreError> {
+        self.transaction.query(
+            "SELECT kind, reference, note, at FROM evidence WHERE tenant = $1 AND number = $2 ORDER BY ordinal",
+            params![self.tenant, number],
+            |row| {
+                Ok(EvidenceRow { kind: row.get(0)?, reference: row.get(1)?, note: row.get(2)?, at: row.get(3)? })
+            },
+        )
+    }
+}
+
+impl LedgerWrite<'_> {
+    /// Adds a piece of evidence to a memory.
+    pub fn add_evidence(&self, number: i64, evidence: &EvidenceRow) -> Result<(), StoreError> {
+        self.transaction.execute(
+            "INSERT INTO evidence (tenant, number, ordinal, kind, reference, note, at)
+             SELECT $1, $2, COALESCE(max(ordinal), 0) + 1, $3, $4, $5, $6 FROM evidence
+             WHERE tenant = $1 AND number = $2",
+            params![self.tenant, number, &evidence.kind, &evidence.reference, &evidence.note, evidence.at],
+        )?;
+        Ok(())
+    }
+}

@@ -1,0 +1,61 @@
+//! Everything that happened to a memory: its line of predecessors and successors, states, audit.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use strata_core::chain::LinkedEntry;
+
+use super::{AuditFilter, LedgerRead, MemoryRow, StateRow, memories::missing};
+use crate::{error::StoreError, params};
+
+/// Longest line that is followed. A longer one is cut, not an error.
+const LONGEST: usize = 1000;
+
+/// The history of one memory.
+#[derive(Debug, Clone)]
+pub struct History {
+    /// The line it belongs to, itself included, by number. Several memories may share a successor.
+    pub line: Vec<MemoryRow>,
+    /// Its own states, oldest first.
+    pub states: Vec<StateRow>,
+    /// The audit rows about it, oldest first.
+    pub audit: Vec<LinkedEntry>,
+}
+
+impl LedgerRead<'_> {
+    /// The history of the memory with this number.
+    pub fn history(&self, number: i64) -> Result<History, StoreError> {
+        let memory = self.memory_by_number(number)?.ok_or_else(|| missing(&format!("#{number}")))?;
+        let filter =
+            AuditFilter { target: Some(memory.id.clone()), limit: LONGEST, ..AuditFilter::default() };
+        let mut audit = self.audit(&filter)?;
+        audit.reverse();
+        Ok(History { line: self.line(memory)?, states: self.states(number)?, audit })
+    }
+
+    /// The ids of the memories that `id` replaced, oldest first.
+    pub fn predecessors(&self, id: &str) -> Result<Vec<String>, StoreError> {
+        self.transaction.query(
+            "SELECT id FROM memories WHERE tenant = $1 AND superseded_by = $2 ORDER BY number",
+            params![self.tenant, id],
+            |row| row.get(0),
+        )
+    }
+
+    /// Every memory that leads to `start` or follows from it.
+    fn line(&self, start: MemoryRow) -> Result<Vec<MemoryRow>, StoreError> {
+        let mut found = BTreeMap::new();
+        let mut waiting = VecDeque::from([start]);
+        while let Some(memory) = waiting.pop_front() {
+            if found.len() >= LONGEST || found.contains_key(&memory.number) {
+                continue;
+            }
+            let mut neighbours = self.predecessors(&memory.id)?;
+            neighbours.extend(memory.superseded_by.clone());
+            for id in neighbours {
+                waiting.extend(self.memory(&id)?);
+            }
+            found.insert(memory.number, memory);
+        }
+        Ok(found.into_values().collect())
+    }
+}

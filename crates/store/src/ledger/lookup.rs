@@ -1,0 +1,150 @@
+//! Finding memories by what names them: id, prefix, number, topic, content.
+
+use strata_core::{id::PartialId, scope::Scope};
+
+use super::{
+    LedgerRead, LedgerWrite, MemoryRow,
+    memories::{STATE_COLUMNS, TEXT_COLUMNS, missing},
+};
+use crate::{
+    error::{Conflict, StoreError},
+    params,
+    sql::{Param, Row},
+};
+
+/// How many candidates an ambiguous prefix lists.
+const CANDIDATES: usize = 10;
+/// The rows that default recall may show; the same words as the partial indexes of the schema.
+const LIVE: &str = "m.status IN ('active', 'stale', 'needs_review')";
+
+/// A memory that shares fingerprints with a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BandHit {
+    /// The memory.
+    pub number: i64,
+    /// How many bands they share.
+    pub shared: usize,
+}
+
+impl LedgerRead<'_> {
+    /// The memory with this whole id.
+    pub fn memory(&self, id: &str) -> Result<Option<MemoryRow>, StoreError> {
+        self.one("m.id = $2", params![self.tenant, id])
+    }
+
+    /// The memory with this number.
+    pub fn memory_by_number(&self, number: i64) -> Result<Option<MemoryRow>, StoreError> {
+        self.one("m.number = $2", params![self.tenant, number])
+    }
+
+    /// The memories with these numbers, in the order given; numbers that name none are left out.
+    pub fn memories_by_numbers(&self, numbers: &[i64]) -> Result<Vec<MemoryRow>, StoreError> {
+        let mut rows = Vec::with_capacity(numbers.len());
+        for number in numbers {
+            rows.extend(self.memory_by_number(*number)?);
+        }
+        Ok(rows)
+    }
+
+    /// The one memory whose id begins so. None is `NotFound`; several are `Ambiguous`, with candidates.
+    pub fn memory_by_prefix(&self, prefix: &PartialId) -> Result<MemoryRow, StoreError> {
+        let ids = self.ids_with_prefix("memories", &prefix.text)?;
+        match ids.as_slice() {
+            [] => Err(missing(&prefix.text)),
+            [id] => self.memory(id)?.ok_or_else(|| missing(id)),
+            _ => Err(StoreError::Ambiguous { prefix: prefix.text.clone(), candidates: ids }),
+        }
+    }
+
+    /// The live memory of exactly this scope that holds the topic.
+    pub fn live_by_topic(&self, scope: &Scope, topic: &str) -> Result<Option<MemoryRow>, StoreError> {
+        self.live_in(scope, "m.topic_key = $5", topic.into())
+    }
+
+    /// The live memory of exactly this scope with the content key.
+    pub fn live_by_content(&self, scope: &Scope, key: &[u8; 32]) -> Result<Option<MemoryRow>, StoreError> {
+        self.live_in(scope, "m.content_key = $5", key.into())
+    }
+
+    /// Every memory with the content key, in any scope and status, oldest first.
+    pub fn by_content(&self, key: &[u8; 32]) -> Result<Vec<MemoryRow>, StoreError> {
+        let sql = select("m.content_key = $2 ORDER BY m.number");
+        self.transaction.query(&sql, params![self.tenant, key], |row| self.memory_from(row))
+    }
+
+    /// The memories that share at least one band, those that share most first, at most `limit`.
+    /// Scope and status are for the caller to look at.
+    pub fn by_bands(&self, bands: &[i64], limit: usize) -> Result<Vec<BandHit>, StoreError> {
+        let mut shared = std::collections::BTreeMap::<i64, usize>::new();
+        for band in bands {
+            self.transaction.for_each(
+                "SELECT number FROM bands WHERE tenant = $1 AND band = $2",
+                params![self.tenant, *band],
+                |row| {
+                    *shared.entry(row.get(0)?).or_default() += 1;
+                    Ok(())
+                },
+            )?;
+        }
+        let mut hits: Vec<_> =
+            shared.into_iter().map(|(number, shared)| BandHit { number, shared }).collect();
+        hits.sort_by_key(|hit| (std::cmp::Reverse(hit.shared), hit.number));
+        hits.truncate(limit);
+        Ok(hits)
+    }
+
+    /// The memory with this number, which the caller knows to exist.
+    pub(super) fn existing(&self, number: i64) -> Result<MemoryRow, StoreError> {
+        self.memory_by_number(number)?.ok_or_else(|| missing(&format!("#{number}")))
+    }
+
+    /// The ids of `table` that begin with `prefix`, at most [`CANDIDATES`].
+    pub(super) fn ids_with_prefix(
+        &self,
+        table: &'static str,
+        prefix: &str,
+    ) -> Result<Vec<String>, StoreError> {
+        // Ids are ASCII letters, digits and `_`, all of which sort before `~`.
+        let sql = format!(
+            "SELECT id FROM {table} WHERE tenant = $1 AND id >= $2 AND id < $3 ORDER BY id LIMIT {CANDIDATES}"
+        );
+        let end = format!("{prefix}~");
+        self.transaction.query(&sql, params![self.tenant, prefix, &end], |row: &Row<'_>| row.get(0))
+    }
+
+    fn live_in(
+        &self,
+        scope: &Scope,
+        condition: &str,
+        key: Param<'_>,
+    ) -> Result<Option<MemoryRow>, StoreError> {
+        let condition =
+            format!("m.namespace = $2 AND m.project = $3 AND m.branch = $4 AND {condition} AND {LIVE}");
+        let project = scope.project.as_deref().unwrap_or("");
+        let branch = scope.branch.as_deref().unwrap_or("");
+        let params = [self.tenant.into(), (&scope.namespace).into(), project.into(), branch.into(), key];
+        self.one(&condition, &params)
+    }
+
+    fn one(&self, condition: &str, params: &[Param<'_>]) -> Result<Option<MemoryRow>, StoreError> {
+        self.transaction.query_one(&select(condition), params, |row| self.memory_from(row))
+    }
+}
+
+impl LedgerWrite<'_> {
+    /// Fails if the id names a row of `table` or something that was purged.
+    pub(super) fn refuse_used_id(&self, table: &'static str, id: &str) -> Result<(), StoreError> {
+        let sql = format!(
+            "SELECT 1 FROM {table} WHERE tenant = $1 AND id = $2
+             UNION ALL SELECT 1 FROM tombstones WHERE tenant = $1 AND id = $2 LIMIT 1"
+        );
+        match self.transaction.query_one(&sql, params![self.tenant, id], |_| Ok(()))? {
+            Some(()) => Err(Conflict::IdTaken { id: id.to_owned() }.into()),
+            None => Ok(()),
+        }
+    }
+}
+
+fn select(condition: &str) -> String {
+    format!("SELECT {TEXT_COLUMNS}, {STATE_COLUMNS} FROM memories m WHERE m.tenant = $1 AND {condition}")
+}

@@ -1,0 +1,371 @@
+//! Memories: what is stored once and never changes, beside the state that does.
+
+use strata_core::{
+    id::Id,
+    memory::{Kind, Layer},
+    scope::Scope,
+    time::Timestamp,
+};
+
+use super::{EvidenceRow, LedgerRead, LedgerWrite, Seq, State};
+use crate::{
+    error::{Conflict, StoreError},
+    params,
+    sql::Row,
+};
+
+/// A memory to be stored.
+#[derive(Debug, Clone)]
+pub struct NewMemory {
+    /// Its id, drawn by the caller.
+    pub id: Id,
+    /// What it is.
+    pub kind: Kind,
+    /// One line; empty if it has none.
+    pub title: String,
+    /// The text, verbatim.
+    pub body: String,
+    /// The body as duplicates are recognised by (`strata_core::duplicate`).
+    pub identity: String,
+    /// Fingerprints of parts of the body, for near-duplicates; may be empty.
+    pub bands: Vec<i64>,
+    /// Where it belongs.
+    pub scope: Scope,
+    /// How it follows branches; empty for the default.
+    pub branch_scope: String,
+    /// The commit it was made at.
+    pub commit: Option<String>,
+    /// The part of the project it is about.
+    pub module_path: Option<String>,
+    /// The id of a memory it belongs under.
+    pub parent: Option<String>,
+    /// A key of which a scope has one live memory.
+    pub topic_key: Option<String>,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// Who wrote it: a principal, as text.
+    pub writer: String,
+    /// What it came from: a face, a file, an importer.
+    pub source: String,
+    /// The session it was written in.
+    pub session: Option<String>,
+    /// When it was written.
+    pub created_at: Timestamp,
+    /// Since when it is true, if that is known.
+    pub valid_from: Option<Timestamp>,
+    /// Until when it is true, exclusive, if that is known.
+    pub valid_to: Option<Timestamp>,
+    /// The id of the memory it replaces.
+    pub supersedes: Option<Id>,
+    /// Why it replaces it.
+    pub supersede_reason: String,
+    /// A JSON object, as text.
+    pub metadata: String,
+    /// Sixteen random bytes. They salt the content's hash and are destroyed by a purge.
+    pub salt: [u8; 16],
+    /// Its first state.
+    pub state: State,
+    /// What it rests on.
+    pub evidence: Vec<EvidenceRow>,
+}
+
+impl NewMemory {
+    /// A fact at the user level with nothing but a body. Its identity is the trimmed body.
+    pub fn new(id: Id, body: &str, writer: &str, created_at: Timestamp, salt: [u8; 16]) -> Self {
+        Self {
+            id,
+            kind: Kind::default(),
+            title: String::new(),
+            body: body.to_owned(),
+            identity: body.trim().to_owned(),
+            bands: Vec::new(),
+            scope: Scope::user(),
+            branch_scope: String::new(),
+            commit: None,
+            module_path: None,
+            parent: None,
+            topic_key: None,
+            tags: Vec::new(),
+            writer: writer.to_owned(),
+            source: String::new(),
+            session: None,
+            created_at,
+            valid_from: None,
+            valid_to: None,
+            supersedes: None,
+            supersede_reason: String::new(),
+            metadata: "{}".to_owned(),
+            salt,
+            state: State::active(Layer::P5),
+            evidence: Vec::new(),
+        }
+    }
+
+    /// The salted hash that stands for the text in the audit.
+    pub fn content_hash(&self) -> [u8; 32] {
+        content_hash(&self.salt, self.kind.as_str(), &self.title, &self.body)
+    }
+}
+
+/// BLAKE3 over salt, kind, title and body, each preceded by its length.
+pub fn content_hash(salt: &[u8; 16], kind: &str, title: &str, body: &str) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    for part in [&salt[..], kind.as_bytes(), title.as_bytes(), body.as_bytes()] {
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+    }
+    *hasher.finalize().as_bytes()
+}
+
+/// A stored memory with its state: the present one, or that of the asked-for sequence.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MemoryRow {
+    /// Shown as `#n`.
+    pub number: i64,
+    /// Its id.
+    pub id: String,
+    /// What it is.
+    pub kind: Kind,
+    /// One line; empty if it has none.
+    pub title: String,
+    /// The text.
+    pub body: String,
+    /// The layer it was stored in first.
+    pub birth_layer: Layer,
+    /// Where it belongs.
+    pub scope: Scope,
+    /// How it follows branches; empty for the default.
+    pub branch_scope: String,
+    /// The commit it was made at.
+    pub commit: Option<String>,
+    /// The part of the project it is about.
+    pub module_path: Option<String>,
+    /// The id of a memory it belongs under.
+    pub parent: Option<String>,
+    /// A key of which a scope has one live memory.
+    pub topic_key: Option<String>,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// Who wrote it.
+    pub writer: String,
+    /// What it came from.
+    pub source: String,
+    /// The session it was written in.
+    pub session: Option<String>,
+    /// When it was written.
+    pub created_at: Timestamp,
+    /// Since when it is true, if that is known.
+    pub valid_from: Option<Timestamp>,
+    /// Until when it is true, exclusive, if that is known.
+    pub valid_to: Option<Timestamp>,
+    /// The id of the memory it was stored to replace.
+    pub supersedes: Option<String>,
+    /// The id of its successor.
+    pub superseded_by: Option<String>,
+    /// Why it was replaced.
+    pub superseded_reason: Option<String>,
+    /// Fingerprint of its identity, keyed with the store's key.
+    pub content_key: [u8; 32],
+    /// The salted hash that stands for the text in the audit.
+    pub content_hash: [u8; 32],
+    /// A JSON object, as text.
+    pub metadata: String,
+    /// The change that stored it.
+    pub seq: i64,
+    /// The change that brought its present state.
+    pub state_seq: i64,
+    /// Its state.
+    pub state: State,
+}
+
+/// The columns of [`MemoryRow`] up to its state, from a table called `m`.
+pub(super) const TEXT_COLUMNS: &str = "m.number, m.id, m.kind, m.title, m.body, m.birth_layer, m.namespace, \
+    m.project, m.branch, m.branch_scope, m.commit_id, m.module_path, m.parent, m.topic_key, m.tags, m.writer, \
+    m.source, m.session, m.created_at, m.valid_from, m.valid_to, m.supersedes, m.superseded_by, \
+    m.superseded_reason, m.content_key, m.content_hash, m.metadata, m.seq";
+/// The columns of the present state.
+pub(super) const STATE_COLUMNS: &str =
+    "m.state_seq, m.status, m.tier, m.layer, m.confidence, m.importance, m.pinned";
+
+impl LedgerRead<'_> {
+    pub(super) fn memory_from(&self, row: &Row<'_>) -> Result<MemoryRow, StoreError> {
+        Ok(MemoryRow {
+            number: row.get(0)?,
+            id: row.get(1)?,
+            kind: Kind::parse(row.text(2)?)?,
+            title: row.get(3)?,
+            body: row.get(4)?,
+            birth_layer: Layer::parse(row.text(5)?)?,
+            scope: scope_from(row, 6)?,
+            branch_scope: row.get(9)?,
+            commit: row.get(10)?,
+            module_path: row.get(11)?,
+            parent: row.get(12)?,
+            topic_key: row.get(13)?,
+            tags: serde_json::from_str(row.text(14)?)
+                .map_err(|error| self.corrupt(format!("tags: {error}")))?,
+            writer: row.get(15)?,
+            source: row.get(16)?,
+            session: row.get(17)?,
+            created_at: row.get(18)?,
+            valid_from: row.get(19)?,
+            valid_to: row.get(20)?,
+            supersedes: row.get(21)?,
+            superseded_by: row.get(22)?,
+            superseded_reason: row.get(23)?,
+            content_key: self.hash(row.blob(24)?)?,
+            content_hash: self.hash(row.blob(25)?)?,
+            metadata: row.get(26)?,
+            seq: row.get(27)?,
+            state_seq: row.get(28)?,
+            state: State::from_row(row, 29)?,
+        })
+    }
+}
+
+impl LedgerWrite<'_> {
+    /// Stores a memory and returns its number.
+    ///
+    /// With `supersedes`, the predecessor ends in the same change. Conflicts: the predecessor has a
+    /// successor already; another live memory of the scope holds the topic or the content.
+    pub fn insert_memory(&self, new: &NewMemory, seq: Seq) -> Result<i64, StoreError> {
+        new.state.check()?;
+        self.refuse_used_id("memories", new.id.as_str())?;
+        if let Some(old) = &new.supersedes {
+            let old = self.memory(old.as_str())?.ok_or_else(|| missing(old.as_str()))?;
+            self.refuse_second_successor(&old)?;
+            self.retire(&old, new.id.as_str(), &new.supersede_reason, seq)?;
+        }
+        let content_key = *blake3::keyed_hash(&self.store_key()?, new.identity.as_bytes()).as_bytes();
+        if new.state.status.is_live() {
+            self.refuse_taken(&new.scope, new.topic_key.as_deref(), &content_key)?;
+        }
+        let number = self.next_number("memories", "memory")?;
+        self.insert_row(number, new, &content_key, seq)?;
+        self.open_state(number, &new.state, seq.get())?;
+        self.insert_tags(number, &new.tags)?;
+        self.insert_bands(number, &new.bands)?;
+        for evidence in &new.evidence {
+            self.add_evidence(number, evidence)?;
+        }
+        Ok(number)
+    }
+
+    fn insert_row(
+        &self,
+        number: i64,
+        new: &NewMemory,
+        content_key: &[u8; 32],
+        seq: Seq,
+    ) -> Result<(), StoreError> {
+        let tags = serde_json::Value::from(new.tags.clone()).to_string();
+        let state = &new.state;
+        self.transaction.execute(
+            "INSERT INTO memories (tenant, number, id, kind, title, body, birth_layer, namespace, project,
+                 branch, branch_scope, commit_id, module_path, parent, topic_key, tags, writer, source,
+                 session, created_at, valid_from, valid_to, supersedes, content_key, salt, content_hash,
+                 metadata, seq, state_seq, status, tier, layer, confidence, importance, pinned)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
+                 $20, $21, $22, $23, $24, $25, $26, $27, $28, $28, $29, $30, $7, $31, $32, $33)",
+            params![
+                self.tenant,
+                number,
+                new.id.as_str(),
+                new.kind.as_str(),
+                &new.title,
+                &new.body,
+                state.layer.as_str(),
+                &new.scope.namespace,
+                new.scope.project.as_deref().unwrap_or(""),
+                new.scope.branch.as_deref().unwrap_or(""),
+                &new.branch_scope,
+                new.commit.as_deref(),
+                new.module_path.as_deref(),
+                new.parent.as_deref(),
+                new.topic_key.as_deref(),
+                &tags,
+                &new.writer,
+                &new.source,
+                new.session.as_deref(),
+                new.created_at,
+                new.valid_from,
+                new.valid_to,
+                new.supersedes.as_ref().map(Id::as_str),
+                content_key,
+                &new.salt,
+                &new.content_hash(),
+                &new.metadata,
+                seq.get(),
+                state.status.as_str(),
+                state.tier.as_str(),
+                state.confidence,
+                state.importance,
+                state.pinned
+            ],
+        )?;
+        Ok(())
+    }
+
+    fn insert_tags(&self, number: i64, tags: &[String]) -> Result<(), StoreError> {
+        for tag in tags {
+            self.transaction.execute(
+                "INSERT INTO memory_tags (tenant, tag, number) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+                params![self.tenant, tag, number],
+            )?;
+        }
+        Ok(())
+    }
+
+    fn insert_bands(&self, number: i64, bands: &[i64]) -> Result<(), StoreError> {
+        for band in bands {
+            self.transaction.execute(
+                "INSERT INTO bands (tenant, band, number) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+                params![self.tenant, *band, number],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Fails if another live memory of the scope holds the topic or the content.
+    pub(super) fn refuse_taken(
+        &self,
+        scope: &Scope,
+        topic: Option<&str>,
+        content_key: &[u8; 32],
+    ) -> Result<(), StoreError> {
+        if let Some(topic) = topic
+            && let Some(by) = self.live_by_topic(scope, topic)?
+        {
+            return Err(Conflict::TopicTaken { topic: topic.to_owned(), by: by.id }.into());
+        }
+        match self.live_by_content(scope, content_key)? {
+            Some(by) => Err(Conflict::ContentTaken { by: by.id }.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// The next free number of a table; numbers of purged rows are not given again.
+    pub(super) fn next_number(&self, table: &'static str, kind: &'static str) -> Result<i64, StoreError> {
+        let sql = format!("SELECT COALESCE(max(number), 0) FROM {table} WHERE tenant = $1");
+        let used = self.transaction.query_one(&sql, params![self.tenant], |row| row.get::<i64>(0))?;
+        let purged = self.transaction.query_one(
+            "SELECT COALESCE(max(number), 0) FROM tombstones WHERE tenant = $1 AND kind = $2",
+            params![self.tenant, kind],
+            |row| row.get(0),
+        )?;
+        Ok(used.max(purged).unwrap_or(0) + 1)
+    }
+}
+
+/// Reads namespace, project and branch from `first` on.
+pub(super) fn scope_from(row: &Row<'_>, first: usize) -> Result<Scope, StoreError> {
+    let named = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    Ok(Scope {
+        namespace: row.get(first)?,
+        project: named(row.text(first + 1)?),
+        branch: named(row.text(first + 2)?),
+    })
+}
+
+pub(super) fn missing(key: &str) -> StoreError {
+    StoreError::NotFound { what: "memory", key: key.to_owned() }
+}

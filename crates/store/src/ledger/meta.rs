@@ -1,0 +1,152 @@
+//! What the ledger knows of itself: its epoch, its key, the user's settings.
+
+use strata_core::{chain::GENESIS, time::Timestamp};
+
+use super::{LedgerRead, LedgerWrite};
+use crate::{error::StoreError, params, sql::Transaction};
+
+/// What a new ledger is given; all of it is drawn by the caller.
+#[derive(Clone)]
+pub struct Birth {
+    /// Names this line of sequence numbers. A restore draws another, so that whatever was derived
+    /// from the old line is seen to be out of date.
+    pub epoch: String,
+    /// Random; keys the fingerprints of content.
+    pub store_key: [u8; 32],
+    /// When.
+    pub at: Timestamp,
+}
+
+/// The key is not shown.
+impl std::fmt::Debug for Birth {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Birth").field("epoch", &self.epoch).field("at", &self.at).finish_non_exhaustive()
+    }
+}
+
+const EPOCH: &str = "epoch";
+const STORE_KEY: &str = "store_key";
+const CREATED_AT: &str = "created_at";
+
+/// Records the birth unless there was one; true if this one counts.
+pub(super) fn record_birth(
+    transaction: &Transaction<'_>,
+    tenant: &str,
+    birth: &Birth,
+) -> Result<bool, StoreError> {
+    let key = blake3::Hash::from_bytes(birth.store_key).to_hex();
+    let values =
+        [(EPOCH, birth.epoch.as_str()), (STORE_KEY, key.as_str()), (CREATED_AT, &birth.at.0.to_string())];
+    let mut added = 0;
+    for (name, value) in values {
+        added += transaction.execute(
+            "INSERT INTO meta (tenant, key, value) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+            params![tenant, name, value],
+        )?;
+    }
+    Ok(added == values.len())
+}
+
+impl LedgerRead<'_> {
+    /// Names the present line of sequence numbers.
+    pub fn epoch(&self) -> Result<String, StoreError> {
+        self.meta(EPOCH)?.ok_or_else(|| self.not_initialised())
+    }
+
+    /// When the ledger was made.
+    pub fn created_at(&self) -> Result<Timestamp, StoreError> {
+        let text = self.meta(CREATED_AT)?.ok_or_else(|| self.not_initialised())?;
+        text.parse().map(Timestamp).map_err(|_| self.corrupt(format!("created_at is `{text}`")))
+    }
+
+    /// The value of a setting.
+    pub fn setting(&self, key: &str) -> Result<Option<String>, StoreError> {
+        self.transaction.query_one(
+            "SELECT value FROM settings WHERE tenant = $1 AND key = $2",
+            params![self.tenant, key],
+            |row| row.get(0),
+        )
+    }
+
+    pub(super) fn is_born(&self) -> Result<bool, StoreError> {
+        Ok(self.meta(EPOCH)?.is_some())
+    }
+
+    pub(super) fn not_initialised(&self) -> StoreError {
+        StoreError::NotInitialized { path: self.transaction.path().to_path_buf() }
+    }
+
+    pub(super) fn corrupt(&self, detail: impl Into<String>) -> StoreError {
+        StoreError::Corrupt { path: self.transaction.path().to_path_buf(), detail: detail.into() }
+    }
+
+    /// Reads a 32-byte hash.
+    pub(super) fn hash(&self, bytes: &[u8]) -> Result<[u8; 32], StoreError> {
+        bytes.try_into().map_err(|_| self.corrupt(format!("a hash has {} bytes instead of 32", bytes.len())))
+    }
+
+    fn meta(&self, key: &str) -> Result<Option<String>, StoreError> {
+        self.transaction.query_one(
+            "SELECT value FROM meta WHERE tenant = $1 AND key = $2",
+            params![self.tenant, key],
+            |row| row.get(0),
+        )
+    }
+
+    fn read_store_key(&self) -> Result<[u8; 32], StoreError> {
+        let text = self.meta(STORE_KEY)?.ok_or_else(|| self.not_initialised())?;
+        let key = blake3::Hash::from_hex(&text).map_err(|_| self.corrupt("the store key is damaged"))?;
+        Ok(*key.as_bytes())
+    }
+
+    /// The fingerprint under which a memory with this identity text is found again: BLAKE3 keyed
+    /// with the store's own key, so that it means nothing outside this store.
+    pub fn content_key(&self, identity: &str) -> Result<[u8; 32], StoreError> {
+        Ok(*blake3::keyed_hash(&self.read_store_key()?, identity.as_bytes()).as_bytes())
+    }
+}
+
+impl LedgerWrite<'_> {
+    /// Sets a setting.
+    pub fn set_setting(&self, key: &str, value: &str) -> Result<(), StoreError> {
+        self.transaction.execute(
+            "INSERT INTO settings (tenant, key, value) VALUES ($1, $2, $3)
+             ON CONFLICT (tenant, key) DO UPDATE SET value = excluded.value",
+            params![self.tenant, key, value],
+        )?;
+        Ok(())
+    }
+
+    /// Starts another line of sequence numbers: after a restore, or an import into an empty ledger.
+    pub fn set_epoch(&self, epoch: &str) -> Result<(), StoreError> {
+        self.transaction.execute(
+            "UPDATE meta SET value = $3 WHERE tenant = $1 AND key = $2",
+            params![self.tenant, EPOCH, epoch],
+        )?;
+        Ok(())
+    }
+
+    /// Fingerprints `parts` with the store's key, each preceded by its length so that no two lists
+    /// of parts are alike.
+    pub(super) fn fingerprint(&self, parts: &[&str]) -> Result<[u8; 32], StoreError> {
+        let mut hasher = blake3::Hasher::new_keyed(&self.store_key()?);
+        for part in parts {
+            hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
+        }
+        Ok(*hasher.finalize().as_bytes())
+    }
+
+    pub(super) fn store_key(&self) -> Result<[u8; 32], StoreError> {
+        match self.store_key.get() {
+            Some(key) => Ok(*key),
+            None => {
+                let key = self.read_store_key()?;
+                Ok(*self.store_key.get_or_init(|| key))
+            }
+        }
+    }
+
+    pub(super) fn is_first_entry(&self) -> bool {
+        self.head.get().hash == GENESIS
+    }
+}

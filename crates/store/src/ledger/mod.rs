@@ -1,0 +1,188 @@
+//! The ledger: the tables of truth, and the rules that hold between them.
+//!
+//! Whatever changes truth takes a [`Seq`], and a `Seq` comes only from writing an audit row in the
+//! same transaction. So nothing changes unrecorded, and the order of commits is the order of the audit.
+
+pub mod audit;
+pub mod changes;
+pub mod counts;
+pub mod episodes;
+pub mod evidence;
+pub mod filter;
+pub mod history;
+pub mod jobs;
+pub mod lookup;
+pub mod memories;
+pub mod meta;
+pub mod projects;
+pub mod purge;
+pub mod reviews;
+pub mod session;
+pub mod sources;
+pub mod states;
+pub mod usage;
+pub mod verify;
+
+use std::{
+    cell::{Cell, OnceCell},
+    ops::Deref,
+    path::Path,
+};
+
+use strata_core::{chain::Head, time::Timestamp};
+
+pub use audit::{AuditFilter, NewAudit, Refusal};
+pub use changes::{Change, ChangeCursor, ChangePage, Changed};
+pub use counts::{MemoryCount, Totals};
+pub use episodes::{EpisodeFilter, EpisodeInsert, EpisodeRow, NewEpisode, SessionRow};
+pub use evidence::EvidenceRow;
+pub use filter::MemoryFilter;
+pub use history::History;
+pub use jobs::{JobRow, JobState, NewJob, Progress};
+pub use lookup::BandHit;
+pub use memories::{MemoryRow, NewMemory};
+pub use meta::Birth;
+pub use projects::ProjectRow;
+pub use purge::{Purged, PurgedKind};
+pub use reviews::{NewReview, ReviewFilter, ReviewRow, ReviewStatus};
+pub use sources::{NewSource, SourceRow, SourceState};
+pub use states::{State, StateRow};
+pub use usage::UsageRow;
+pub use verify::{AuditReport, Finding};
+
+use crate::{
+    error::StoreError,
+    faults::FaultPlan,
+    migrate::{Durability, Migration, Schema},
+    sql::{Access, Control, Creation, Database, DatabaseOptions, Transaction},
+};
+
+/// The tenant of a store that has only one.
+pub const LOCAL: &str = "local";
+
+/// The file's name inside the home.
+pub const FILE_NAME: &str = "ledger.db";
+
+/// Every version of the ledger's schema.
+pub const SCHEMA: Schema = Schema {
+    name: "ledger",
+    application_id: 0x5354_524C,
+    durability: Durability::Full,
+    migrations: &[Migration {
+        version: 1,
+        name: "initial",
+        sql: include_str!("0001_initial.sql"),
+        min_reader: 1,
+        min_writer: 1,
+    }],
+};
+
+/// Marks a state row that is still in force.
+pub const OPEN: i64 = i64::MAX;
+
+/// The place of a change in the order of all changes: the number of the audit row that records it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Seq(i64);
+
+impl Seq {
+    /// The number.
+    pub fn get(self) -> i64 {
+        self.0
+    }
+}
+
+/// A handle to a home's ledger; clones share its connections. Making one touches nothing.
+#[derive(Debug, Clone)]
+pub struct Ledger {
+    database: Database,
+}
+
+impl Ledger {
+    /// The ledger of `home`, with `faults` scripted for tests.
+    pub fn new(home: &Path, faults: FaultPlan) -> Self {
+        let path = home.join(FILE_NAME);
+        Self::at(DatabaseOptions { path, schema: SCHEMA, creation: Creation::OnRequest, faults })
+    }
+
+    /// The ledger described by `options`.
+    pub fn at(options: DatabaseOptions) -> Self {
+        Self { database: Database::new(options) }
+    }
+
+    /// The database below, for upkeep and copies.
+    pub fn database(&self) -> &Database {
+        &self.database
+    }
+
+    /// Whether the ledger exists and may be written.
+    pub fn access(&self, control: &Control) -> Result<Access, StoreError> {
+        self.database.access(control)
+    }
+
+    /// Makes the ledger, unless it exists. Of several processes that try at once the first one's
+    /// `birth` counts. Returns whether this call made it.
+    pub fn initialise(&self, control: &Control, birth: &Birth) -> Result<bool, StoreError> {
+        match self.read(control, |read| read.is_born()) {
+            Ok(true) => return Ok(false),
+            Ok(false) => {}
+            Err(StoreError::NotInitialized { .. }) => self.database.create(control)?,
+            Err(error) => return Err(error),
+        }
+        self.database.write(control, |transaction| meta::record_birth(transaction, LOCAL, birth))
+    }
+
+    /// Runs `job` in one write transaction. `now` dates its audit rows, never earlier than the last.
+    ///
+    /// A ledger that was not initialised is [`StoreError::NotInitialized`]. See [`Database::write`]
+    /// for waiting and repetition.
+    pub fn write<T>(
+        &self,
+        control: &Control,
+        now: Timestamp,
+        mut job: impl FnMut(&LedgerWrite<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.database.write(control, |transaction| {
+            let read = LedgerRead { transaction, tenant: LOCAL };
+            let head = read.head()?;
+            job(&LedgerWrite { read, now, head: Cell::new(head), store_key: OnceCell::new() })
+        })
+    }
+
+    /// Runs `job` against one snapshot.
+    pub fn read<T>(
+        &self,
+        control: &Control,
+        job: impl FnOnce(&LedgerRead<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.database.read(control, |transaction| job(&LedgerRead { transaction, tenant: LOCAL }))
+    }
+}
+
+/// The ledger as one snapshot shows it.
+pub struct LedgerRead<'t> {
+    transaction: &'t Transaction<'t>,
+    tenant: &'t str,
+}
+
+/// The ledger inside a write transaction. Everything a read offers is offered here too.
+pub struct LedgerWrite<'t> {
+    read: LedgerRead<'t>,
+    now: Timestamp,
+    head: Cell<Head>,
+    store_key: OnceCell<[u8; 32]>,
+}
+
+impl LedgerWrite<'_> {
+    /// The instant the caller gave.
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+}
+
+impl<'t> Deref for LedgerWrite<'t> {
+    type Target = LedgerRead<'t>;
+
+    fn deref(&self) -> &LedgerRead<'t> {
+        &self.read
+    }
+}

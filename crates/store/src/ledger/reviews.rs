@@ -1,0 +1,216 @@
+//! The queue of what waits for a decision.
+
+use strata_core::{
+    error::ParseError,
+    id::{Id, PartialId},
+    time::Timestamp,
+};
+
+use super::{LedgerRead, LedgerWrite, Seq, filter::Conditions};
+use crate::{
+    error::{Conflict, StoreError},
+    params,
+    sql::Row,
+};
+
+/// Where a review stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReviewStatus {
+    /// Waiting.
+    Pending,
+    /// Approved and applied.
+    Approved,
+    /// Turned down.
+    Rejected,
+    /// Overtaken: what it was about is gone or was decided elsewhere.
+    Withdrawn,
+}
+
+impl ReviewStatus {
+    const ALL: [Self; 4] = [Self::Pending, Self::Approved, Self::Rejected, Self::Withdrawn];
+
+    /// The stored word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Approved => "approved",
+            Self::Rejected => "rejected",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+
+    /// Parses the word, ignoring ASCII case.
+    pub fn parse(text: &str) -> Result<Self, ParseError> {
+        let wanted = text.trim();
+        Self::ALL.into_iter().find(|status| status.as_str().eq_ignore_ascii_case(wanted)).ok_or_else(|| {
+            ParseError::new("review status", text, "use pending, approved, rejected or withdrawn")
+        })
+    }
+}
+
+/// A question to be put into the queue.
+#[derive(Debug, Clone)]
+pub struct NewReview {
+    /// Its id, drawn by the caller.
+    pub id: Id,
+    /// What is asked: `candidate`, `conflict`, `amendment`, ...
+    pub kind: String,
+    /// What it is about: an id, or empty.
+    pub target: String,
+    /// What would be done: a JSON object, as text.
+    pub proposal: String,
+    /// Why it was asked.
+    pub reason: String,
+    /// Who asked: a principal, as text.
+    pub proposer: String,
+    /// When.
+    pub created_at: Timestamp,
+}
+
+/// A review as stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReviewRow {
+    /// Its id.
+    pub id: String,
+    /// What is asked.
+    pub kind: String,
+    /// Where it stands.
+    pub status: ReviewStatus,
+    /// What it is about.
+    pub target: String,
+    /// What would be done: a JSON object, as text.
+    pub proposal: String,
+    /// Why it was asked.
+    pub reason: String,
+    /// Who asked.
+    pub proposer: String,
+    /// When it was asked.
+    pub created_at: Timestamp,
+    /// When it was decided.
+    pub decided_at: Option<Timestamp>,
+    /// Who decided.
+    pub decided_by: Option<String>,
+    /// What was said about it.
+    pub decision_note: Option<String>,
+    /// The latest change: asked or decided.
+    pub seq: i64,
+}
+
+/// Which reviews to list, oldest first.
+#[derive(Debug, Clone)]
+pub struct ReviewFilter {
+    /// Only these that stand so.
+    pub status: Option<ReviewStatus>,
+    /// Only this kind.
+    pub kind: Option<String>,
+    /// Only those about this target.
+    pub target: Option<String>,
+    /// At most this many.
+    pub limit: usize,
+}
+
+impl Default for ReviewFilter {
+    /// The fifty that wait longest.
+    fn default() -> Self {
+        Self { status: Some(ReviewStatus::Pending), kind: None, target: None, limit: 50 }
+    }
+}
+
+const COLUMNS: &str = "id, kind, status, target, proposal, reason, proposer, created_at, decided_at, decided_by, \
+                       decision_note, seq";
+
+impl LedgerRead<'_> {
+    /// The review with this whole id.
+    pub fn review(&self, id: &str) -> Result<Option<ReviewRow>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM reviews WHERE tenant = $1 AND id = $2");
+        self.transaction.query_one(&sql, params![self.tenant, id], review_from)
+    }
+
+    /// The one review whose id begins so. None is `NotFound`; several are `Ambiguous`, with candidates.
+    pub fn review_by_prefix(&self, prefix: &PartialId) -> Result<ReviewRow, StoreError> {
+        let ids = self.ids_with_prefix("reviews", &prefix.text)?;
+        match ids.as_slice() {
+            [] => Err(missing(&prefix.text)),
+            [id] => self.review(id)?.ok_or_else(|| missing(id)),
+            _ => Err(StoreError::Ambiguous { prefix: prefix.text.clone(), candidates: ids }),
+        }
+    }
+
+    /// Lists reviews, oldest first.
+    pub fn reviews(&self, filter: &ReviewFilter) -> Result<Vec<ReviewRow>, StoreError> {
+        let mut all = Conditions::new("tenant", self.tenant);
+        all.any_of("status", filter.status.map(ReviewStatus::as_str));
+        all.any_of("kind", filter.kind.as_deref());
+        all.any_of("target", filter.target.as_deref());
+        all.sql.push_str(" ORDER BY created_at, id");
+        all.limit(filter.limit);
+        let sql = format!("SELECT {COLUMNS} FROM reviews WHERE {}", all.sql);
+        self.transaction.query(&sql, &all.params, review_from)
+    }
+}
+
+impl LedgerWrite<'_> {
+    /// Puts a question into the queue.
+    pub fn insert_review(&self, new: &NewReview, seq: Seq) -> Result<(), StoreError> {
+        self.refuse_used_id("reviews", new.id.as_str())?;
+        self.transaction.execute(
+            "INSERT INTO reviews (tenant, id, kind, status, target, proposal, reason, proposer, created_at, seq)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+            params![
+                self.tenant,
+                new.id.as_str(),
+                &new.kind,
+                ReviewStatus::Pending.as_str(),
+                &new.target,
+                &new.proposal,
+                &new.reason,
+                &new.proposer,
+                new.created_at,
+                seq.get()
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// Decides a pending review. One that was decided before is a conflict.
+    pub fn decide_review(
+        &self,
+        id: &str,
+        status: ReviewStatus,
+        by: &str,
+        note: &str,
+        seq: Seq,
+    ) -> Result<(), StoreError> {
+        let review = self.review(id)?.ok_or_else(|| missing(id))?;
+        if review.status != ReviewStatus::Pending {
+            return Err(Conflict::Decided { id: review.id, status: review.status.as_str().to_owned() }.into());
+        }
+        self.transaction.execute(
+            "UPDATE reviews SET status = $3, decided_at = $4, decided_by = $5, decision_note = $6, seq = $7
+             WHERE tenant = $1 AND id = $2",
+            params![self.tenant, id, status.as_str(), self.now, by, note, seq.get()],
+        )?;
+        Ok(())
+    }
+}
+
+fn missing(key: &str) -> StoreError {
+    StoreError::NotFound { what: "review", key: key.to_owned() }
+}
+
+fn review_from(row: &Row<'_>) -> Result<ReviewRow, StoreError> {
+    Ok(ReviewRow {
+        id: row.get(0)?,
+        kind: row.get(1)?,
+        status: ReviewStatus::parse(row.text(2)?)?,
+        target: row.get(3)?,
+        proposal: row.get(4)?,
+        reason: row.get(5)?,
+        proposer: row.get(6)?,
+        created_at: row.get(7)?,
+        decided_at: row.get(8)?,
+        decided_by: row.get(9)?,
+        decision_note: row.get(10)?,
+        seq: row.get(11)?,
+    })
+}

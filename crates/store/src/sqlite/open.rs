@@ -1,0 +1,430 @@
+//! How a database file is made, recognised, brought up to date and opened.
+
+use std::{
+    fs::{self, File, TryLockError},
+    io::{self, Read},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use rusqlite::{OpenFlags, config::DbConfig};
+
+use super::{errors::classify, network::refuse_network, retry::Patience, session::Session};
+use crate::{
+    error::StoreError,
+    faults::{FaultPlan, FaultPoint},
+    migrate::{self, Durability, Schema, Standing},
+    sql::{Control, Creation, DatabaseOptions, Transaction},
+};
+
+/// SQLite before 3.51.3 can corrupt a write-ahead log that several processes share.
+const OLDEST_SAFE_SQLITE: i32 = 3_051_003;
+/// Virtual machine steps between two looks at the cancel flag: a fraction of a millisecond.
+const STEPS_BETWEEN_LOOKS: i32 = 4_000;
+const STATEMENTS_KEPT: usize = 128;
+/// The database's clock, in microseconds.
+const NOW: &str = "CAST(unixepoch('subsec') * 1000000 AS INTEGER)";
+
+/// An open connection.
+pub(super) struct Connection {
+    pub(super) inner: rusqlite::Connection,
+    path: PathBuf,
+    reusable: bool,
+}
+
+impl Connection {
+    /// Interrupts statements once `control` says so.
+    pub(super) fn watch(&mut self, control: &Control) -> Result<(), StoreError> {
+        let control = control.clone();
+        self.inner
+            .progress_handler(STEPS_BETWEEN_LOOKS, Some(move || control.check().is_err()))
+            .map_err(|error| classify(&error, &self.path))
+    }
+
+    /// Stops watching.
+    pub(super) fn unwatch(&mut self) -> Result<(), StoreError> {
+        self.inner.progress_handler(0, None::<fn() -> bool>).map_err(|error| classify(&error, &self.path))
+    }
+
+    /// Whether another job may use it: no transaction was left open, and it sees later changes.
+    pub(super) fn is_reusable(&self) -> bool {
+        self.reusable && self.inner.is_autocommit()
+    }
+
+    pub(super) fn session<'s>(&'s self, control: &'s Control, options: &'s DatabaseOptions) -> Session<'s> {
+        Session { connection: &self.inner, control, path: &options.path, faults: &options.faults }
+    }
+
+    fn open(path: &Path, flags: OpenFlags, reusable: bool) -> Result<Self, StoreError> {
+        if rusqlite::version_number() < OLDEST_SAFE_SQLITE {
+            return Err(StoreError::Internal(format!("SQLite {} is not safe", rusqlite::version())));
+        }
+        let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let inner = if reusable {
+            rusqlite::Connection::open_with_flags(path, flags)
+        } else {
+            rusqlite::Connection::open_with_flags(immutable_uri(path), flags | OpenFlags::SQLITE_OPEN_URI)
+        };
+        let inner = inner.map_err(|error| classify(&error, path))?;
+        inner.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+        // The driver's own waiting, 5 s by default, hears neither cancellation nor patience.
+        inner.busy_timeout(Duration::ZERO).map_err(|error| classify(&error, path))?;
+        for (setting, on) in [
+            (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
+            (DbConfig::SQLITE_DBCONFIG_DQS_DDL, false),
+            (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        ] {
+            inner.set_db_config(setting, on).map_err(|error| classify(&error, path))?;
+        }
+        Ok(Self { inner, path: path.to_path_buf(), reusable })
+    }
+
+    fn set(&self, pragmas: &str) -> Result<(), StoreError> {
+        self.inner.execute_batch(pragmas).map_err(|error| classify(&error, &self.path))
+    }
+
+    fn pragma(&self, name: &str) -> Result<i64, StoreError> {
+        self.inner
+            .query_row(&format!("PRAGMA {name}"), [], |row| row.get(0))
+            .map_err(|error| classify(&error, &self.path))
+    }
+}
+
+/// Which file a path names, and how long it is.
+#[derive(Debug, Clone)]
+pub(super) struct FileIdentity {
+    device: u64,
+    inode: u64,
+    pub(super) length: u64,
+}
+
+impl FileIdentity {
+    #[cfg(unix)]
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+        let metadata = fs::metadata(path).ok()?;
+        Some(Self { device: metadata.dev(), inode: metadata.ino(), length: metadata.len() })
+    }
+
+    /// Open files cannot be replaced on Windows, so presence is all there is to know.
+    #[cfg(not(unix))]
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        let metadata = fs::metadata(path).ok()?;
+        Some(Self { device: 0, inode: 0, length: metadata.len() })
+    }
+
+    pub(super) fn same_file(&self, other: &Self) -> bool {
+        (self.device, self.inode) == (other.device, other.inode)
+    }
+}
+
+/// Opens the writing connection.
+pub(super) fn writer(options: &DatabaseOptions, control: &Control) -> Result<Connection, StoreError> {
+    let path = &options.path;
+    if FileIdentity::of(path).is_none_or(|identity| identity.length == 0) {
+        match options.creation {
+            Creation::OnRequest => return Err(StoreError::NotInitialized { path: path.clone() }),
+            Creation::OnFirstWrite => create(options, control)?,
+        }
+    }
+    writable(path).map_err(|reason| StoreError::ReadOnly { path: path.clone(), reason })?;
+    refuse_network(directory_of(path))?;
+    let connection = Connection::open(path, OpenFlags::SQLITE_OPEN_READ_WRITE, true)?;
+    let standing = patiently(control, || recognise(&connection, options, control))?;
+    match standing {
+        Standing::Current => {}
+        Standing::Behind => create(options, control)?,
+        Standing::ReadableOnly(found) => {
+            let (schema, known) = (options.schema.name, options.schema.latest());
+            return Err(StoreError::Newer { schema, found, known, action: "write" });
+        }
+    }
+    set_up_writer(&connection, &options.schema)?;
+    Ok(connection)
+}
+
+/// Opens a reading connection, and says why nothing can be written if that is so.
+pub(super) fn reader(
+    options: &DatabaseOptions,
+    control: &Control,
+) -> Result<(Connection, Option<String>), StoreError> {
+    let path = &options.path;
+    if FileIdentity::of(path).is_none_or(|identity| identity.length == 0) {
+        return Err(StoreError::NotInitialized { path: path.clone() });
+    }
+    refuse_network(directory_of(path))?;
+    let connection = Connection::open(path, OpenFlags::SQLITE_OPEN_READ_ONLY, true)?;
+    let (connection, standing) = match patiently(control, || recognise(&connection, options, control)) {
+        Ok(standing) => (connection, standing),
+        Err(error) => unchanging(options, control, error)?,
+    };
+    let read_only = match (standing, writable(path)) {
+        (Standing::ReadableOnly(_), _) => Some("it was written by a newer Strata".to_owned()),
+        (_, Err(reason)) => Some(reason),
+        (Standing::Current, Ok(())) => None,
+        (Standing::Behind, Ok(())) => {
+            create(options, control)?;
+            None
+        }
+    };
+    if let (Standing::Behind, Some(reason)) = (standing, &read_only) {
+        let reason = format!("{reason}, and its older schema must be brought up to date first");
+        return Err(StoreError::ReadOnly { path: path.clone(), reason });
+    }
+    connection.set(
+        "PRAGMA query_only = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;
+         PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4096; PRAGMA mmap_size = 0;",
+    )?;
+    Ok((connection, read_only))
+}
+
+/// Opens a file that cannot be opened the ordinary way because the log's shared memory cannot be
+/// made beside it: as a file that does not change while it is open, if its log holds nothing.
+fn unchanging(
+    options: &DatabaseOptions,
+    control: &Control,
+    error: StoreError,
+) -> Result<(Connection, Standing), StoreError> {
+    let log = beside(&options.path, "-wal");
+    let log_is_empty = fs::metadata(log).map_or(true, |metadata| metadata.len() == 0);
+    if !matches!(error, StoreError::Io { .. } | StoreError::ReadOnly { .. } | StoreError::Full { .. }) {
+        return Err(error);
+    }
+    if !log_is_empty {
+        let reason = "its log holds changes that can only be read where the directory can be written";
+        return Err(StoreError::ReadOnly { path: options.path.clone(), reason: reason.into() });
+    }
+    let connection = Connection::open(&options.path, OpenFlags::SQLITE_OPEN_READ_ONLY, false)?;
+    let standing = recognise(&connection, options, control)?;
+    Ok((connection, standing))
+}
+
+/// Makes the file if it is missing and applies the migrations that are, one process at a time.
+pub(super) fn create(options: &DatabaseOptions, control: &Control) -> Result<(), StoreError> {
+    let path = &options.path;
+    let directory = directory_of(path);
+    make_private_directory(directory)?;
+    refuse_network(directory)?;
+    let _lock = lock(path, control)?;
+    make_private_file(path)?;
+    writable(path).map_err(|reason| StoreError::ReadOnly { path: path.clone(), reason })?;
+    let connection = Connection::open(path, OpenFlags::SQLITE_OPEN_READ_WRITE, true)?;
+    patiently(control, || refuse_foreign(&connection, &options.schema))?;
+    patiently(control, || switch_to_log(&connection))?;
+    set_up_writer(&connection, &options.schema)?;
+    while patiently(control, || migrate_one(&connection, options, control))? {}
+    Ok(())
+}
+
+/// Applies the next missing migration; false when there is none.
+fn migrate_one(
+    connection: &Connection,
+    options: &DatabaseOptions,
+    control: &Control,
+) -> Result<bool, StoreError> {
+    let no_faults = FaultPlan::none();
+    let session = Session { faults: &no_faults, ..connection.session(control, options) };
+    session.begin_write()?;
+    let transaction = Transaction(session);
+    let outcome = (|| {
+        transaction.batch(migrate::TABLE)?;
+        let applied = migrate::applied(&transaction)?;
+        if migrate::standing(&options.schema, &applied)? != Standing::Behind {
+            return Ok(false);
+        }
+        let Some(migration) = migrate::next(&options.schema, &applied) else { return Ok(false) };
+        migrate::apply(&transaction, migration, NOW)?;
+        transaction.batch(&format!(
+            "PRAGMA application_id = {}; PRAGMA user_version = {};",
+            options.schema.application_id, migration.version
+        ))?;
+        options.faults.visit(FaultPoint::Migrate, &options.path)?;
+        transaction.0.commit()?;
+        Ok(true)
+    })();
+    transaction.0.roll_back();
+    outcome
+}
+
+/// Whether the file is ours, and what may be done with it.
+fn recognise(
+    connection: &Connection,
+    options: &DatabaseOptions,
+    control: &Control,
+) -> Result<Standing, StoreError> {
+    refuse_foreign(connection, &options.schema)?;
+    if connection.pragma("user_version")? == 0 {
+        return Ok(Standing::Behind);
+    }
+    let transaction = Transaction(connection.session(control, options));
+    let applied = migrate::applied(&transaction)?;
+    migrate::standing(&options.schema, &applied)
+}
+
+fn refuse_foreign(connection: &Connection, schema: &Schema) -> Result<(), StoreError> {
+    let foreign = || StoreError::Foreign { path: connection.path.clone(), schema: schema.name };
+    if !has_database_header(&connection.path)? {
+        return Err(foreign());
+    }
+    let id = connection.pragma("application_id")?;
+    if id == i64::from(schema.application_id) {
+        return Ok(());
+    }
+    let tables: i64 = connection
+        .inner
+        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+        .map_err(|error| classify(&error, &connection.path))?;
+    if id == 0 && tables == 0 { Ok(()) } else { Err(foreign()) }
+}
+
+/// Whether the file is empty or begins as SQLite files do. SQLite itself takes any very short file
+/// for an empty database and would write over it.
+fn has_database_header(path: &Path) -> Result<bool, StoreError> {
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(16).read_to_end(&mut start));
+    read.map_err(|error| explain_io("read", path, &error))?;
+    Ok(start.is_empty() || start == b"SQLite format 3\0")
+}
+
+/// Switches to the write-ahead log. SQLite answers with the old mode when somebody else is at the file.
+fn switch_to_log(connection: &Connection) -> Result<(), StoreError> {
+    let mode: String = connection
+        .inner
+        .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
+        .map_err(|error| classify(&error, &connection.path))?;
+    if mode == "wal" { Ok(()) } else { Err(StoreError::Busy { waited: Duration::ZERO }) }
+}
+
+fn set_up_writer(connection: &Connection, schema: &Schema) -> Result<(), StoreError> {
+    let synchronous = match schema.durability {
+        Durability::Full => "FULL",
+        Durability::Normal => "NORMAL",
+    };
+    connection.set(&format!(
+        "PRAGMA synchronous = {synchronous}; PRAGMA fullfsync = ON; PRAGMA foreign_keys = ON;
+         PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA secure_delete = ON;
+         PRAGMA journal_size_limit = 67108864; PRAGMA wal_autocheckpoint = 4000;
+         PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8192; PRAGMA mmap_size = 0;"
+    ))
+}
+
+/// Runs `attempt` again while the database is busy.
+pub(crate) fn patiently<T>(
+    control: &Control,
+    mut attempt: impl FnMut() -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    let mut patience = Patience::new(control);
+    loop {
+        match attempt() {
+            Err(error) if error.is_busy() => patience.wait()?,
+            outcome => return outcome,
+        }
+    }
+}
+
+/// Holds the lock under which a database is made and migrated, until dropped.
+fn lock(path: &Path, control: &Control) -> Result<File, StoreError> {
+    let place = beside(path, ".lock");
+    let file = private(fs::OpenOptions::new().create(true).truncate(false).write(true))
+        .open(&place)
+        .map_err(|error| explain_io("lock", &place, &error))?;
+    patiently(control, || match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(StoreError::Busy { waited: Duration::ZERO }),
+        Err(TryLockError::Error(error)) => Err(explain_io("lock", &place, &error)),
+    })?;
+    Ok(file)
+}
+
+pub(crate) fn make_private_directory(directory: &Path) -> Result<(), StoreError> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(directory).map_err(|error| explain_io("create", directory, &error))
+}
+
+/// SQLite gives the log and its shared memory the permissions of the file.
+fn make_private_file(path: &Path) -> Result<(), StoreError> {
+    private(fs::OpenOptions::new().create(true).truncate(false).write(true))
+        .open(path)
+        .map(drop)
+        .map_err(|error| explain_io("create", path, &error))
+}
+
+pub(crate) fn private(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
+}
+
+/// Whether this process may write the file and make others beside it; if not, why.
+pub(super) fn writable(path: &Path) -> Result<(), String> {
+    #[cfg(unix)]
+    for place in [path, directory_of(path)] {
+        if let Err(error) = rustix::fs::access(place, rustix::fs::Access::WRITE_OK) {
+            return Err(match error {
+                rustix::io::Errno::ROFS => "the file system is mounted read-only".into(),
+                _ => format!("`{}` cannot be written by this user", place.display()),
+            });
+        }
+    }
+    #[cfg(not(unix))]
+    if fs::metadata(path).is_ok_and(|metadata| metadata.permissions().readonly()) {
+        return Err("the file is marked read-only".into());
+    }
+    Ok(())
+}
+
+/// An error of the operating system on `path` as the store's.
+pub(crate) fn explain_io(doing: &'static str, path: &Path, error: &io::Error) -> StoreError {
+    let path = path.to_path_buf();
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreError::Full { path },
+        io::ErrorKind::ReadOnlyFilesystem => {
+            StoreError::ReadOnly { path, reason: "the file system is mounted read-only".into() }
+        }
+        io::ErrorKind::PermissionDenied => StoreError::ReadOnly { path, reason: "permission denied".into() },
+        _ => StoreError::Io { doing, path, detail: error.to_string() },
+    }
+}
+
+fn directory_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// `file:` and the path, with what means something in a URI escaped.
+fn immutable_uri(path: &Path) -> String {
+    let mut uri = String::from("file:");
+    for c in path.to_string_lossy().chars() {
+        match c {
+            '%' => uri.push_str("%25"),
+            '?' => uri.push_str("%3f"),
+            '#' => uri.push_str("%23"),
+            c => uri.push(c),
+        }
+    }
+    uri.push_str("?immutable=1");
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bundled_sqlite_is_safe_for_many_processes() {
+        assert!(rusqlite::version_number() >= OLDEST_SAFE_SQLITE, "{}", rusqlite::version());
+    }
+
+    #[test]
+    fn paths_are_escaped_in_uris() {
+        assert_eq!(immutable_uri(Path::new("/a b/50%?#.db")), "file:/a b/50%25%3f%23.db?immutable=1");
+    }
+}

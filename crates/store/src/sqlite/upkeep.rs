@@ -1,0 +1,117 @@
+//! Work on the whole file, outside any transaction: log, free space, integrity, copies.
+
+use std::path::Path;
+
+use rusqlite::{
+    OpenFlags,
+    backup::{Backup, StepResult},
+};
+
+use super::{Store, errors::classify, open::Connection, retry::Patience};
+use crate::{error::StoreError, sql::Control};
+
+/// Pages copied before writers get a chance: 4 MiB.
+const PAGES_PER_STEP: i32 = 1024;
+
+impl Store {
+    pub(crate) fn checkpoint(&self, control: &Control) -> Result<(), StoreError> {
+        self.upkeep(control, |connection| truncate_log(connection, self.path()))
+    }
+
+    pub(crate) fn compact(&self, control: &Control) -> Result<(), StoreError> {
+        // The first checkpoint keeps VACUUM from copying pages that only the log still holds.
+        self.checkpoint(control)?;
+        self.upkeep(control, |connection| self.batch(connection, "VACUUM"))?;
+        self.checkpoint(control)
+    }
+
+    pub(crate) fn check(&self, control: &Control, quick: bool) -> Result<Vec<String>, StoreError> {
+        let pragma = if quick { "PRAGMA quick_check(20)" } else { "PRAGMA integrity_check(20)" };
+        self.read(control, |transaction| {
+            let findings = transaction.query(pragma, &[], |row| row.get::<String>(0));
+            match findings {
+                Ok(findings) => Ok(findings.into_iter().filter(|finding| finding != "ok").collect()),
+                Err(StoreError::Corrupt { detail, .. }) => Ok(vec![detail]),
+                Err(error) => Err(error),
+            }
+        })
+    }
+
+    pub(crate) fn copy_to(&self, control: &Control, target: &Path) -> Result<(), StoreError> {
+        self.follow_file();
+        let mut source = self.0.readers.lease(control, || self.open_reader(control))?;
+        let source = source.get()?;
+        source.unwatch()?;
+        let mut copy = rusqlite::Connection::open(target).map_err(|error| classify(&error, target))?;
+        let backup = Backup::new(&source.inner, &mut copy).map_err(|error| classify(&error, target))?;
+        let mut patience = Patience::new(control);
+        loop {
+            control.check()?;
+            match backup.step(PAGES_PER_STEP).map_err(|error| classify(&error, target))? {
+                StepResult::Done => break,
+                StepResult::More => {}
+                _ => patience.wait()?,
+            }
+        }
+        drop(backup);
+        // A copy is one file: without this it would open with a log beside it.
+        copy.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()))
+            .map_err(|error| classify(&error, target))
+    }
+
+    pub(crate) fn restore_from(&self, control: &Control, source: &Path) -> Result<(), StoreError> {
+        self.create(control)?;
+        let mut connection = self.0.writer.lease(control, || self.open_writer(control))?;
+        let connection = connection.get()?;
+        connection.unwatch()?;
+        connection.inner.flush_prepared_statement_cache();
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let source =
+            rusqlite::Connection::open_with_flags(source, flags).map_err(|error| classify(&error, source))?;
+        let path = self.path();
+        let backup = Backup::new(&source, &mut connection.inner).map_err(|error| classify(&error, path))?;
+        let mut patience = Patience::new(control);
+        // All pages in one step are one transaction to everybody else.
+        while backup.step(-1).map_err(|error| classify(&error, path))? != StepResult::Done {
+            patience.wait()?;
+        }
+        Ok(())
+    }
+
+    /// Runs `work` on the writing connection, again while the database is busy.
+    fn upkeep(
+        &self,
+        control: &Control,
+        work: impl Fn(&Connection) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        control.check()?;
+        self.follow_file();
+        let mut connection = self.0.writer.lease(control, || self.open_writer(control))?;
+        let connection = connection.get()?;
+        connection.watch(control)?;
+        let mut patience = Patience::new(control);
+        let outcome = loop {
+            match work(connection) {
+                Err(error) if error.is_busy() => match patience.wait() {
+                    Ok(()) => {}
+                    Err(error) => break Err(error),
+                },
+                outcome => break outcome,
+            }
+        };
+        connection.unwatch()?;
+        outcome
+    }
+
+    fn batch(&self, connection: &Connection, sql: &str) -> Result<(), StoreError> {
+        connection.inner.execute_batch(sql).map_err(|error| classify(&error, self.path()))
+    }
+}
+
+fn truncate_log(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    let busy: i64 = connection
+        .inner
+        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
+        .map_err(|error| classify(&error, path))?;
+    if busy == 0 { Ok(()) } else { Err(StoreError::Busy { waited: std::time::Duration::ZERO }) }
+}
