@@ -185,21 +185,20 @@ fn write_batches(
     let ledger = engine.ledger(call)?;
     let (mut added, mut seen) = (0, 0);
     for batch in episodes.chunks(BATCH) {
-        let unknown = ledger.read(&engine.control(call), |r| r.unknown_episodes(batch))?;
-        if !dry_run && unknown > 0 {
-            let target = format!("episodes:{}", batch.len());
-            let row = NewAudit {
-                layer: Some(Layer::P2),
-                after_hash: Some(batch_hash(batch)),
-                ..NewAudit::new(call.principal, call.face, "import", &target)
-            };
-            added += ledger.write(&engine.control(call), engine.clock().now(), |w| {
-                let seq = w.record(&row)?;
-                Ok(w.insert_episodes(batch, seq)?.iter().filter(|e| e.added).count())
-            })?;
-        } else {
-            added += unknown;
-        }
+        let target = format!("episodes:{}", batch.len());
+        let row = NewAudit {
+            layer: Some(Layer::P2),
+            after_hash: Some(batch_hash(batch)),
+            ..NewAudit::new(call.principal, call.face, "import", &target)
+        };
+        added += ledger.write(&engine.control(call), engine.clock().now(), |w| {
+            let unknown = w.unknown_episodes(batch)?;
+            if dry_run || unknown == 0 {
+                return Ok(unknown);
+            }
+            let seq = w.record(&row)?;
+            Ok(w.insert_episodes(batch, seq)?.iter().filter(|e| e.added).count())
+        })?;
         seen += batch.len();
         job.progress(seen as u64, episodes.len() as u64, "storing")?;
     }
