@@ -15,17 +15,8 @@ use strata_engine::{operation::Entry, registry::OPERATIONS};
 use crate::{commands, environment::Environment, failure::Failure, out::coloured};
 
 /// Options of every command. An operation's own argument of the same name is served by the option.
-pub(crate) const GLOBAL: &[&str] = &[
-    "home",
-    "json",
-    "color",
-    "project",
-    "namespace",
-    "quiet",
-    "verbose",
-    "passphrase-file",
-    "idempotency-key",
-];
+pub(crate) const GLOBAL: &[&str] =
+    &["home", "json", "color", "project", "namespace", "quiet", "verbose", "passphrase-file"];
 
 /// Names of request fields whose text people write in several words: words on the command line are
 /// joined, `-` reads standard input and `@FILE` a file.
@@ -54,7 +45,6 @@ pub(crate) struct Global {
     pub(crate) quiet: bool,
     pub(crate) verbose: u8,
     pub(crate) passphrase_file: Option<PathBuf>,
-    pub(crate) idempotency_key: Option<String>,
     stdout_colour: bool,
     stderr_colour: bool,
 }
@@ -80,7 +70,6 @@ impl Global {
             quiet: matches.get_flag("quiet"),
             verbose: matches.get_count("verbose"),
             passphrase_file: matches.get_one::<PathBuf>("passphrase-file").cloned(),
-            idempotency_key: matches.get_one::<String>("idempotency-key").cloned().filter(|k| !k.is_empty()),
             stdout_colour: coloured(wish, environment, std::io::stdout().is_terminal()),
             stderr_colour: coloured(wish, environment, std::io::stderr().is_terminal()),
         })
@@ -153,7 +142,6 @@ fn global_arguments() -> Vec<Arg> {
             .value_parser(clap::value_parser!(PathBuf))
             .value_hint(ValueHint::FilePath)
             .help("Read the passphrase for approvals from the first line of a file"),
-        option("idempotency-key").value_name("KEY").hide(true).help("A repeated write with the same key is done once"),
         option("quiet").short('q').action(ArgAction::SetTrue).help("Show no progress"),
         option("verbose").short('v').action(ArgAction::Count).help("Log more to standard error; repeat for still more"),
     ]
@@ -252,7 +240,8 @@ fn option(field: &str, flag: String, property: &Value, required: bool) -> Arg {
         Some("array") => {
             let argument =
                 with_words(argument.value_name(value_name(field)), property).action(ArgAction::Append);
-            if property["items"]["type"] == "object" { argument } else { argument.value_delimiter(',') }
+            // Words are checked here, so they are split here; other lists are split in `values`.
+            if property["items"]["enum"].is_array() { argument.value_delimiter(',') } else { argument }
         }
         Some("object") => argument.value_name("JSON"),
         _ => with_words(argument.value_name(value_name(field)), property),

@@ -14,6 +14,7 @@ mod identity;
 mod operation;
 mod out;
 mod place;
+mod secret;
 mod values;
 
 use std::process::ExitCode;

@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use strata_core::{cancel::Cancel, principal::Face, time::Timestamp};
 use strata_engine::{
     engine::Engine,
-    operation::{Call, Entry, Reply},
+    operation::{Call, Entry},
 };
 
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
     identity,
     out::Out,
     place::{self, Place},
-    values,
+    secret, values,
 };
 
 /// Runs `entry` on what was typed and writes its reply.
@@ -30,9 +30,10 @@ pub(crate) fn run(
 ) -> Result<(), Failure> {
     let arguments = values::arguments(entry, matches, global)?;
     let home = place::home(global.home.as_deref(), environment)?;
-    let engine = Engine::new(place::settings(&home)?);
+    let place = Place::new(global, environment);
+    let engine = Engine::new(place::settings(&home, &place)?);
     let principal = identity::principal(environment);
-    let scope = Place::new(global, environment).scope();
+    let scope = place.scope();
     let bar = Bar::new(out.shows_progress());
     let call = Call {
         principal: &principal,
@@ -40,12 +41,11 @@ pub(crate) fn run(
         face: Face::Cli,
         // A person waits as long as they like and stops it with Ctrl-C.
         deadline: Timestamp::MAX,
-        idempotency_key: global.idempotency_key.as_deref(),
         cancel: &Cancel::default(),
         progress: &|done, total| bar.show(done, total),
         secret: None,
     };
-    let reply: Reply = (entry.run)(&engine, &call, arguments)?;
+    let reply = secret::run(entry, &engine, &call, &arguments, global.passphrase_file.as_deref())?;
     bar.clear();
     Ok(out.reply(&reply)?)
 }

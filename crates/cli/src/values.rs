@@ -32,7 +32,7 @@ pub(crate) fn arguments(entry: &Entry, matches: &ArgMatches, global: &Global) ->
         let Ok(Some(given)) = matches.try_get_many::<String>(field) else { continue };
         let given: Vec<String> = given.map(|word| canonical(word, property)).collect();
         let value = match property["type"].as_str() {
-            Some("array") => given.into_iter().map(|v| item(v, property)).collect(),
+            Some("array") => given.iter().flat_map(|v| items(v, property)).collect(),
             _ if is_prose(field) => Value::from(prose(&given)?),
             _ => given.into_iter().next_back().map_or(Value::Null, Value::from),
         };
@@ -57,12 +57,13 @@ fn canonical(word: &str, property: &Value) -> String {
     words.and_then(|w| w.iter().filter_map(Value::as_str).find(same)).unwrap_or(word).to_owned()
 }
 
-/// One element of a list; objects are typed as JSON.
-fn item(text: String, property: &Value) -> Value {
-    let object = property["items"]["type"] == "object";
-    match serde_json::from_str(&text) {
-        Ok(value @ Value::Object(_)) if object => value,
-        _ => Value::from(text),
+/// The elements of a list that one value stands for: `a,b` is two, `first, then second` is a sentence,
+/// and objects are typed as JSON.
+fn items(text: &str, property: &Value) -> Vec<Value> {
+    match property["items"]["type"].as_str() {
+        Some("object") => vec![serde_json::from_str(text).unwrap_or_else(|_| text.into())],
+        _ if text.contains(char::is_whitespace) => vec![text.into()],
+        _ => text.split(',').filter(|part| !part.is_empty()).map(Value::from).collect(),
     }
 }
 
@@ -146,7 +147,14 @@ mod tests {
     fn words_take_the_spelling_of_the_schema_and_objects_are_parsed() {
         assert_eq!(canonical("p0", &json!({"enum": ["P0", "P1"]})), "P0");
         assert_eq!(canonical("x", &json!({"items": {"enum": ["P0"]}})), "x");
-        assert_eq!(item(r#"{"a":1}"#.into(), &json!({"items": {"type": "object"}})), json!({"a": 1}));
-        assert_eq!(item(r#"{"a":1}"#.into(), &json!({"items": {"type": "string"}})), json!(r#"{"a":1}"#));
+    }
+
+    #[test]
+    fn lists_are_split_at_commas_unless_they_are_sentences() {
+        let (texts, objects) = (json!({"items": {"type": "string"}}), json!({"items": {"type": "object"}}));
+        assert_eq!(items("a,b,", &texts), [json!("a"), json!("b")]);
+        assert_eq!(items("log of the move, step 3", &texts), [json!("log of the move, step 3")]);
+        assert_eq!(items(r#"{"a":[1,2]}"#, &objects), [json!({"a": [1, 2]})]);
+        assert_eq!(items("nonsense", &objects), [json!("nonsense")]);
     }
 }

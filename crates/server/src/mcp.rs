@@ -20,7 +20,7 @@ use strata_engine::{engine::Engine, error::Error, operation::Toolset};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 pub use crate::watch::Ended;
-pub use tools::{FORMAT, IDEMPOTENCY_KEY, with_face_arguments};
+pub use tools::{FORMAT, with_format};
 
 use self::{handler::Handler, transport::LineTransport};
 use crate::watch::{Activity, until_useless};

@@ -32,7 +32,8 @@ pub(super) fn run(what: &str, global: &Global, environment: &Environment, out: &
         let path = file.display().to_string();
         return Ok(if out.is_json() { out.json(&json!({ "path": path })) } else { out.line(&path) }?);
     }
-    let settings = place::settings(&home)?;
+    let place = Place::new(global, environment);
+    let settings = place::settings(&home, &place)?;
     let config = &settings.config;
     let zone = settings.zone.iana_name().unwrap_or("the system's").to_owned();
     let rows = vec![
@@ -41,7 +42,7 @@ pub(super) fn run(what: &str, global: &Global, environment: &Environment, out: &
             "config file",
             format!("{}{}", file.display(), if file.is_file() { "" } else { " (none: defaults hold)" }),
         ),
-        ("scope", Place::new(global, environment).scope().to_string()),
+        ("scope", place.scope().to_string()),
         ("timezone", zone),
         ("semantic.model", config.semantic.model.clone()),
         ("recall.limit", config.recall.limit.to_string()),

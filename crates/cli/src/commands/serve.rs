@@ -48,7 +48,8 @@ pub(super) fn run(matches: &ArgMatches, global: &Global, environment: &Environme
         idle: (idle_hours > 0).then(|| Duration::from_secs(u64::from(idle_hours) * 3600)),
         ..Options::default()
     };
-    let engine = Arc::new(move || Ok(Engine::new(place::settings(&home)?)));
+    let place_of_engine = place.clone();
+    let engine = Arc::new(move || Ok(Engine::new(place::settings(&home, &place_of_engine)?)));
     let ended = mcp::serve_stdio(engine, Arc::new(move || place.scope()), &options).map_err(|e| {
         Failure::new(ErrorKind::Unavailable, format!("the server cannot start: {e}"), "try again")
     })?;

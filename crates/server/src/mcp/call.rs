@@ -49,12 +49,6 @@ impl Opening {
     }
 }
 
-/// Who calls and with what key.
-pub(super) struct Caller {
-    pub(super) principal: Principal,
-    pub(super) idempotency_key: Option<String>,
-}
-
 /// The latest progress of a call: (done, total), total 0 when unknown.
 type Progress = Arc<Mutex<Option<(u64, u64)>>>;
 
@@ -80,7 +74,7 @@ impl Runner {
     /// became free.
     pub(super) async fn start<T, F>(
         &self,
-        caller: Caller,
+        principal: Principal,
         effect: Effect,
         work: F,
     ) -> Result<Running<T>, Full>
@@ -101,11 +95,10 @@ impl Runner {
                 let engine = engine.get()?;
                 let scope = scope();
                 let call = Call {
-                    principal: &caller.principal,
+                    principal: &principal,
                     scope: &scope,
                     face: Face::Mcp,
                     deadline: deadline(&engine, give_up),
-                    idempotency_key: caller.idempotency_key.as_deref(),
                     cancel: &cancel,
                     progress: &|done, total| note(&progress, done, total),
                     secret: None,
@@ -185,8 +178,8 @@ mod tests {
         Arc::new(|| Ok(Engine::new(Settings::for_home("/nowhere"))))
     }
 
-    fn caller() -> Caller {
-        Caller { principal: Principal::new(PrincipalKind::Agent, "test"), idempotency_key: Some("k".into()) }
+    fn caller() -> Principal {
+        Principal::new(PrincipalKind::Agent, "test")
     }
 
     fn run<T: Send + 'static>(
@@ -205,7 +198,7 @@ mod tests {
         run(&runner, |engine, call| {
             let now = engine.clock().now();
             assert!(call.deadline > now && call.deadline.0 <= now.0 + 50_000_000);
-            assert_eq!((call.principal.to_string(), call.idempotency_key), ("agent:test".into(), Some("k")));
+            assert_eq!(call.principal.to_string(), "agent:test");
             assert!(call.face == Face::Mcp && call.secret.is_none() && !call.cancel.is_cancelled());
             Ok(())
         })

@@ -22,8 +22,8 @@ use strata_engine::{
 use tokio::time::{Instant, interval_at, sleep};
 
 use super::{
-    EngineSource, FORMAT, IDEMPOTENCY_KEY, Options, ScopeResolver,
-    call::{Caller, Runner, Running},
+    EngineSource, FORMAT, Options, ScopeResolver,
+    call::{Runner, Running},
     instructions,
     reply::{self, Failure, Form},
     tools,
@@ -63,13 +63,13 @@ impl Handler {
         context: &RequestContext<RoleServer>,
     ) -> Result<String, String> {
         let mut form = Form::Markdown;
-        let outcome = match take_face_arguments(entry, &mut arguments) {
-            Ok((chosen, idempotency_key)) => {
+        let outcome = match take_form(entry, &mut arguments) {
+            Ok(chosen) => {
                 form = chosen;
                 let run = entry.run;
                 let work =
                     move |engine: &Engine, call: &Call<'_>| run(engine, call, Value::Object(arguments));
-                self.run(entry.spec.effect, idempotency_key, context, work).await
+                self.run(entry.spec.effect, context, work).await
             }
             Err(error) => Err(error.into()),
         };
@@ -82,7 +82,6 @@ impl Handler {
     async fn run<T, F>(
         &self,
         effect: Effect,
-        idempotency_key: Option<String>,
         context: &RequestContext<RoleServer>,
         work: F,
     ) -> Result<T, Failure>
@@ -90,8 +89,8 @@ impl Handler {
         T: Send + 'static,
         F: FnOnce(&Engine, &Call<'_>) -> Result<T, Error> + Send + 'static,
     {
-        let caller = Caller { principal: principal(context), idempotency_key };
-        let started = async { self.runner.start(caller, effect, work).await.map_err(Failure::from) };
+        let principal = principal(context);
+        let started = async { self.runner.start(principal, effect, work).await.map_err(Failure::from) };
         let outcome = async { Ok(wait(started.await?, context).await?) };
         tokio::select! {
             outcome = outcome => outcome,
@@ -139,19 +138,10 @@ async fn tell_progress(
     }
 }
 
-/// Removes the arguments that belong to this face from those of the operation.
-fn take_face_arguments(entry: &Entry, arguments: &mut JsonObject) -> Result<(Form, Option<String>), Error> {
+/// Removes the argument that belongs to this face from those of the operation.
+fn take_form(entry: &Entry, arguments: &mut JsonObject) -> Result<Form, Error> {
     let own = (entry.request_schema)();
-    let mut take =
-        |name: &str| if own["properties"].get(name).is_some() { None } else { arguments.remove(name) };
-    let form = Form::read(take(FORMAT))?;
-    let key = match take(IDEMPOTENCY_KEY) {
-        None | Some(Value::Null) => None,
-        Some(Value::String(key)) => Some(key).filter(|k| !k.is_empty()),
-        Some(Value::Number(key)) => Some(key.to_string()),
-        Some(_) => return Err(Error::argument(IDEMPOTENCY_KEY, "is not a text", "send any short text")),
-    };
-    Ok((form, key))
+    Form::read(if own["properties"].get(FORMAT).is_some() { None } else { arguments.remove(FORMAT) })
 }
 
 /// The client as it names itself, in the handshake or with the request.

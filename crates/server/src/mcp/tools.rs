@@ -12,9 +12,6 @@ use strata_engine::{
 /// The argument by which a caller chooses the form of the reply.
 pub const FORMAT: &str = "format";
 
-/// The argument that makes a repeated write the same write.
-pub const IDEMPOTENCY_KEY: &str = "idempotency_key";
-
 /// The operations shown under `toolsets`, in the table's order; the first of a name wins.
 pub(super) fn shown(toolsets: &[Toolset]) -> Vec<&'static Entry> {
     let mut shown: Vec<&'static Entry> = Vec::new();
@@ -30,7 +27,7 @@ pub(super) fn shown(toolsets: &[Toolset]) -> Vec<&'static Entry> {
 /// An operation as clients see it.
 pub(super) fn tool(entry: &Entry) -> Tool {
     let spec = &entry.spec;
-    let schema = match with_face_arguments(entry) {
+    let schema = match with_format(entry) {
         Value::Object(schema) => schema,
         _ => Map::new(),
     };
@@ -47,19 +44,11 @@ fn annotations(title: &str, effect: Effect) -> ToolAnnotations {
         .open_world(false)
 }
 
-/// The request's schema with the arguments that every tool has. An operation's own argument of the
+/// The request's schema with the argument that every tool has. An operation's own argument of the
 /// same name stands.
-pub fn with_face_arguments(entry: &Entry) -> Value {
+pub fn with_format(entry: &Entry) -> Value {
     let mut schema = (entry.request_schema)();
     if let Some(properties) = schema["properties"].as_object_mut() {
-        if entry.spec.effect != Effect::Read {
-            properties.entry(IDEMPOTENCY_KEY).or_insert_with(|| {
-                json!({
-                    "type": "string",
-                    "description": "Any text of yours; the same call repeated with it is done once.",
-                })
-            });
-        }
         properties.entry(FORMAT).or_insert_with(|| {
             json!({
                 "type": "string",
@@ -80,7 +69,7 @@ mod tests {
     #[test]
     fn every_schema_is_portable_as_listed() {
         for entry in OPERATIONS {
-            let schema = with_face_arguments(entry);
+            let schema = with_format(entry);
             assert_eq!(lint(&schema), Vec::<String>::new(), "{}", entry.spec.tool);
             assert!(schema["properties"][FORMAT].is_object());
         }

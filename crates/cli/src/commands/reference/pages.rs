@@ -8,7 +8,7 @@ use strata_engine::{
     operation::{Audience, Effect, Entry, Toolset},
     registry::OPERATIONS,
 };
-use strata_server::mcp::with_face_arguments;
+use strata_server::mcp::with_format;
 
 use crate::environment::{AGENT_SIGNS, VARIABLES};
 
@@ -47,7 +47,7 @@ fn tool(page: &mut String, entry: &Entry) {
         Effect::Destroy => "May erase for good.",
     };
     page.push_str(&format!("\n### `{}`\n\n{}. {effect}\n\n{}\n\n", spec.tool, spec.title, spec.about));
-    let schema = with_face_arguments(entry);
+    let schema = with_format(entry);
     page.push_str("| argument | type | required | meaning |\n| --- | --- | --- | --- |\n");
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
         let required = schema["required"].as_array().is_some_and(|r| r.iter().any(|n| n == name));
