@@ -1,11 +1,12 @@
 //! The Model Context Protocol face, in both eras of the protocol.
 //!
 //! The only module that names the protocol library. `wire` reads lines that clients really send,
-//! `transport` moves them, `handler` answers, `tools` lists, `call` runs one operation, `reply`
-//! fits what came back into what clients can show.
+//! `transport` moves them, `handler` answers, `tools` and `documents` list, `admission`
+//! decides when a call starts, `call` runs it, `reply` fits what came back into what clients can show.
 
 mod admission;
 mod call;
+mod documents;
 mod handler;
 mod instructions;
 mod reply;

@@ -165,3 +165,106 @@ fn a_quiet_server_logs_nothing() {
     script.exchange("tools/call", json!({ "name": "nope" }));
     assert_eq!(script.finish().stderr, "", "some clients show any of it as an error");
 }
+
+#[test]
+fn resources_can_be_listed_and_read() {
+    for era in Era::ALL {
+        let home = TestHome::new();
+        let mut script = McpScript::start(&strata(&home), era, &[]);
+        let list = script.request("resources/list", json!({}));
+        for resource in list["resources"].as_array().expect("a list") {
+            let read = script.request("resources/read", json!({ "uri": resource["uri"] }));
+            let contents = &read["contents"][0];
+            assert_eq!((&contents["uri"], &contents["mimeType"]), (&resource["uri"], &resource["mimeType"]));
+            assert!(contents["text"].is_string(), "{read}");
+        }
+        for uri in ["memory://status", "memory://hot"] {
+            assert!(list.to_string().contains(uri), "{list}");
+        }
+        let unknown = script.exchange("resources/read", json!({ "uri": "memory://nope" }));
+        assert!(
+            unknown["error"]["message"].as_str().is_some_and(|m| m.contains("memory://nope")),
+            "{unknown}"
+        );
+    }
+}
+
+#[test]
+fn prompts_can_be_listed_and_filled_in() {
+    for era in Era::ALL {
+        let home = TestHome::new();
+        let mut script = McpScript::start(&strata(&home), era, &[]);
+        let list = script.request("prompts/list", json!({}));
+        for prompt in list["prompts"].as_array().expect("a list") {
+            let blanks = prompt["arguments"].as_array().expect("arguments").iter();
+            let arguments: serde_json::Map<String, Value> = blanks
+                .map(|a| (a["name"].as_str().expect("a name").to_owned(), "端口 5432".into()))
+                .collect();
+            let got =
+                script.request("prompts/get", json!({ "name": prompt["name"], "arguments": arguments }));
+            let text = got["messages"][0]["content"]["text"].as_str().expect("a text");
+            assert!(text.contains("端口 5432"), "{text}");
+        }
+        let missing = script.exchange("prompts/get", json!({ "name": "start_task" }));
+        assert_eq!(missing["error"]["code"], -32602, "{missing}");
+        assert!(missing["error"]["message"].as_str().is_some_and(|m| m.contains("task")), "{missing}");
+        let unknown = script.exchange("prompts/get", json!({ "name": "nope" }));
+        assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+    }
+}
+
+#[test]
+fn what_is_written_is_there_when_the_next_call_reads() {
+    let home = TestHome::new();
+    let mut script = McpScript::start(&strata(&home), Era::Handshake, &[]);
+    let mut ids = Vec::new();
+    for n in 0..20 {
+        let text = format!("The service called zebra{n} listens on port {}.", 7000 + n);
+        script.begin("tools/call", json!({ "name": "remember", "arguments": { "text": text } }));
+        let ask = json!({ "name": "recall", "arguments": { "query": format!("zebra{n} port") } });
+        ids.push((script.begin("tools/call", ask), 7000 + n));
+    }
+    let mut open = ids.clone();
+    while !open.is_empty() {
+        let reply = script.read();
+        assert_eq!(reply["result"]["isError"], false, "{reply}");
+        if let Some(at) = open.iter().position(|(id, _)| reply["id"] == *id) {
+            let (_, port) = open.swap_remove(at);
+            assert!(reply.to_string().contains(&port.to_string()), "{reply}");
+        }
+    }
+}
+
+#[test]
+fn people_only_operations_are_not_offered() {
+    let home = TestHome::new();
+    let mut script = McpScript::start(&strata(&home), Era::Handshake, ALL_TOOLSETS);
+    let list = script.request("tools/list", json!({})).to_string();
+    for entry in strata_engine::registry::OPERATIONS {
+        let shown = list.contains(&format!("\"name\":\"{}\"", entry.spec.tool));
+        let for_people = entry.spec.audience == strata_engine::operation::Audience::People;
+        assert_eq!(shown, !for_people, "{}", entry.spec.tool);
+        if for_people {
+            let answer = script.exchange("tools/call", json!({ "name": entry.spec.tool, "arguments": {} }));
+            assert_eq!(answer["error"]["code"], -32602, "{answer}");
+        }
+    }
+    assert!(!home.path().exists(), "listing and refused calls create nothing");
+}
+
+#[test]
+fn the_project_follows_the_directory_the_server_is_told() {
+    let home = TestHome::new();
+    home.file("app/.git/HEAD", "ref: refs/heads/feature/x\n");
+    let binary = strata(&home).with("CLAUDE_PROJECT_DIR", &home.outside().join("app").display().to_string());
+    let mut script = McpScript::start(&binary, Era::Handshake, &[]);
+    let status = script.call("status", &json!({ "format": "json" })).text;
+    assert!(status.contains("\"shared/app-") && status.contains("@feature/x\""), "{status}");
+    home.file("app/.git/HEAD", "ref: refs/heads/other\n");
+    let status = script.call("status", &json!({ "format": "json" })).text;
+    assert!(status.contains("@other\""), "a change of branch is noticed: {status}");
+    let mut told =
+        McpScript::start(&binary, Era::Handshake, &["--project", "by-name", "--namespace", "codex"]);
+    let status = told.call("status", &json!({ "format": "json" })).text;
+    assert!(status.contains("\"codex/by-name\""), "{status}");
+}

@@ -6,8 +6,10 @@ use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
-        CustomResult, ErrorCode, Implementation, InitializeRequestParams, InitializeResult, JsonObject,
-        ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
+        CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
+        InitializeRequestParams, InitializeResult, JsonObject, ListPromptsResult, ListResourcesResult,
+        ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken, PromptMessage,
+        ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents, Role,
         ServerCapabilities, ServerConfig, Tool,
     },
     service::{Peer, RequestContext},
@@ -18,13 +20,15 @@ use strata_engine::{
     engine::Engine,
     error::Error,
     operation::{Call, Effect, Entry},
+    prompts::PROMPTS,
+    resources::RESOURCES,
 };
 use tokio::time::{Instant, interval_at, sleep};
 
 use super::{
     EngineSource, FORMAT, Options, ScopeResolver,
     call::{Runner, Running},
-    instructions,
+    documents, instructions,
     reply::{self, Failure, Form},
     tools,
 };
@@ -152,7 +156,8 @@ fn principal(context: &RequestContext<RoleServer>) -> Principal {
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let capabilities =
+            ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts().build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("strata", env!("CARGO_PKG_VERSION")).with_title("Strata"))
             .with_instructions(instructions::TEXT)
@@ -199,13 +204,72 @@ impl ServerHandler for Handler {
         Ok(result.into())
     }
 
+    fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> impl Future<Output = Result<ListResourcesResult, ErrorData>> + Send + '_ {
+        let mut list =
+            ListResourcesResult::with_all_items(RESOURCES.iter().map(documents::resource).collect());
+        list.ttl_ms = Some(LIST_TTL_MS);
+        list.cache_scope = Some(CacheScope::Private);
+        ready(Ok(list))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let resource = documents::find_resource(&request.uri)?;
+        let text = self.run(Effect::Read, &context, resource.read).await;
+        let text = text.map_err(|failure| documents::protocol_error(&failure))?;
+        let contents =
+            ResourceContents::text(reply::capped_text(text), resource.uri).with_mime_type(resource.mime);
+        Ok(ReadResourceResult::new(vec![contents]).into())
+    }
+
+    fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> impl Future<Output = Result<ListPromptsResult, ErrorData>> + Send + '_ {
+        let mut list = ListPromptsResult::with_all_items(PROMPTS.iter().map(documents::prompt).collect());
+        list.ttl_ms = Some(LIST_TTL_MS);
+        list.cache_scope = Some(CacheScope::Private);
+        ready(Ok(list))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let prompt = documents::find_prompt(&request.name)?;
+        let text = prompt.text;
+        let arguments = documents::filled_in(request.arguments);
+        let text = self.run(Effect::Read, &context, move |engine, call| text(engine, call, &arguments)).await;
+        let text = text.map_err(|failure| documents::protocol_error(&failure))?;
+        let message = PromptMessage::new_text(Role::User, reply::capped_text(text));
+        Ok(GetPromptResult::new(vec![message]).with_description(prompt.about).into())
+    }
+
     /// A known method lands here when its parameters do not fit.
     fn on_custom_request(
         &self,
         request: CustomRequest,
         _context: RequestContext<RoleServer>,
     ) -> impl Future<Output = Result<CustomResult, ErrorData>> + Send + '_ {
-        const KNOWN: [&str; 4] = ["initialize", "tools/call", "tools/list", "server/discover"];
+        const KNOWN: &[&str] = &[
+            "initialize",
+            "prompts/get",
+            "prompts/list",
+            "resources/list",
+            "resources/read",
+            "server/discover",
+            "tools/call",
+            "tools/list",
+        ];
         let error = if KNOWN.contains(&request.method.as_str()) {
             ErrorData::invalid_params(format!("the parameters of `{}` do not fit", request.method), None)
         } else {

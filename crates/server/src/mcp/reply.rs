@@ -87,6 +87,11 @@ impl From<Full> for Failure {
 }
 
 impl Failure {
+    /// What sort of failure it is.
+    pub(super) const fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
     /// Code, cause and next step, all in the first block because some clients show nothing else.
     pub(super) fn text(&self, form: Form) -> String {
         let Self { kind, cause, next } = self;
@@ -96,6 +101,22 @@ impl Failure {
             Form::Json => json!({ "error": { "code": code, "cause": cause, "next": next } }).to_string(),
         }
     }
+}
+
+/// Text of at most [`MAX_CHARS`] characters, cut between lines, for documents that are no reply.
+pub(super) fn capped_text(text: String) -> String {
+    if text.chars().count() <= MAX_CHARS {
+        return text;
+    }
+    let mut room = MAX_CHARS - NOTE_ROOM;
+    let lines = text.lines().take_while(|line| {
+        let length = line.chars().count() + 1;
+        let fits = length <= room;
+        room = room.saturating_sub(length);
+        fits
+    });
+    let kept = lines.collect::<Vec<_>>().join("\n");
+    format!("{kept}\n\n{} The text was cut at {MAX_CHARS} characters.", Mark::Warning.sign())
 }
 
 /// Markdown of at most `limit` characters, cut between blocks, records, rows or lines.
@@ -262,6 +283,13 @@ mod tests {
             many = many.note(Mark::Info, format!("note {i}"));
         }
         check(&many);
+    }
+
+    #[test]
+    fn long_documents_are_cut_between_lines() {
+        assert_eq!(capped_text("short".into()), "short");
+        let text = capped_text("a line\n".repeat(20_000));
+        assert!(text.chars().count() <= MAX_CHARS && text.ends_with("characters."), "{}", text.len());
     }
 
     #[test]
