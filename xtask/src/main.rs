@@ -17,7 +17,8 @@ use shell::say;
 type Outcome = Result<(), Box<dyn Error>>;
 
 const USAGE: &str = "tasks:
-  test          set up what the tests need, check style, run every test; ends with `N passed, N failed`
+  test [PACKAGE...]
+                set up what the tests need, check style, run every test; ends with `N passed, N failed`
   tidy          check the rules of the house: directions, names, sizes, licences
   docs          make docs/reference from the product's own tables
   conformance   run the tests that are named after checks of the specs, and report per spec
@@ -28,7 +29,7 @@ const USAGE: &str = "tasks:
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match arguments.split_first().map(|(task, rest)| (task.as_str(), rest)) {
-        Some(("test", _)) => test::run(),
+        Some(("test", packages)) => test::run(packages),
         Some(("tidy", _)) => tidy::run(),
         Some(("docs", _)) => docs::run(),
         Some(("conformance", _)) => conformance::run(),

@@ -22,22 +22,42 @@ impl std::ops::AddAssign for Count {
     }
 }
 
-pub(crate) fn run() -> Outcome {
+/// Checks `packages`, or everything when none is named.
+pub(crate) fn run(packages: &[String]) -> Outcome {
+    let chosen = Chosen(packages);
     let mut total = Count::default();
-    step(&mut total, "style", || check(cargo(["fmt", "--all", "--check"])));
+    step(&mut total, "style", || check(&mut cargo(["fmt", "--all", "--check"])));
     step(&mut total, "the rules of the house", || tidy::run().map(|()| Count::default()));
     step(&mut total, "lints", || {
-        check(cargo(["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))
+        check(chosen.cargo(&["clippy"]).args(["--all-targets", "--quiet", "--", "-D", "warnings"]))
     });
-    step(&mut total, "tests", || all_tests(&foreign::install()?));
-    step(&mut total, "examples in the documentation", || {
-        libtest(&mut cargo(["test", "--workspace", "--doc", "--no-fail-fast", "--quiet"]))
-    });
+    step(&mut total, "tests", || all_tests(&chosen, &foreign::install()?));
+    if packages.is_empty() {
+        // Refused by cargo for a package that is only a binary.
+        step(&mut total, "examples in the documentation", || {
+            libtest(chosen.cargo(&["test"]).args(["--doc", "--no-fail-fast", "--quiet"]))
+        });
+    }
     step(&mut total, "documentation", || {
-        check(with(cargo(["doc", "--workspace", "--no-deps", "--quiet"]), "RUSTDOCFLAGS", "-D warnings"))
+        check(chosen.cargo(&["doc"]).args(["--no-deps", "--quiet"]).env("RUSTDOCFLAGS", "-D warnings"))
     });
     say(&format!("{} passed, {} failed", total.passed, total.failed));
     if total.failed == 0 { Ok(()) } else { Err("not everything holds".into()) }
+}
+
+/// The packages to look at; none is all.
+struct Chosen<'a>(&'a [String]);
+
+impl Chosen<'_> {
+    /// A cargo command over them.
+    fn cargo(&self, words: &[&str]) -> Command {
+        let mut command = cargo(words);
+        if self.0.is_empty() {
+            command.arg("--workspace");
+        }
+        command.args(self.0.iter().flat_map(|package| ["--package", package]));
+        command
+    }
 }
 
 /// Runs one step. A fault of the step itself counts as a failure, so that nothing is skipped in silence.
@@ -54,46 +74,22 @@ fn step(total: &mut Count, name: &str, work: impl FnOnce() -> Result<Count, Box<
     say(&format!("   {:.0} s", started.elapsed().as_secs_f64()));
 }
 
-fn check(mut command: Command) -> Result<Count, Box<dyn Error>> {
-    run_command(&mut command)?;
+fn check(command: &mut Command) -> Result<Count, Box<dyn Error>> {
+    run_command(command)?;
     Ok(Count::default())
 }
 
-fn with(mut command: Command, name: &str, value: &str) -> Command {
-    command.env(name, value);
-    command
-}
-
 /// Every test, those that need the foreign clients too.
-fn all_tests(tools: &Path) -> Result<Count, Box<dyn Error>> {
+fn all_tests(chosen: &Chosen<'_>, tools: &Path) -> Result<Count, Box<dyn Error>> {
     let nextest = exists(&env::var("CARGO").unwrap_or_else(|_| "cargo".into()), "nextest");
-    let mut command = if nextest {
-        cargo([
-            "nextest",
-            "run",
-            "--workspace",
-            "--run-ignored",
-            "all",
-            "--no-fail-fast",
-            "--status-level",
-            "fail",
-            "--final-status-level",
-            "fail",
-        ])
+    let mut command = if nextest { chosen.cargo(&["nextest", "run"]) } else { chosen.cargo(&["test"]) };
+    command.arg("--no-fail-fast").env("STRATA_TEST_TOOLS", tools);
+    if nextest {
+        command.args(["--run-ignored", "all", "--status-level", "fail", "--final-status-level", "fail"]);
+        nextest_run(&mut command)
     } else {
-        cargo([
-            "test",
-            "--workspace",
-            "--lib",
-            "--bins",
-            "--tests",
-            "--no-fail-fast",
-            "--",
-            "--include-ignored",
-        ])
-    };
-    command.env("STRATA_TEST_TOOLS", tools);
-    if nextest { nextest_run(&mut command) } else { libtest(&mut command) }
+        libtest(command.args(["--lib", "--bins", "--tests", "--", "--include-ignored"]))
+    }
 }
 
 /// Nextest reports on standard error; its summary is the only thing we need of it.

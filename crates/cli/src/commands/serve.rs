@@ -1,6 +1,6 @@
 //! `serve`: the MCP server on standard input and output.
 
-use std::{sync::Arc, time::Duration};
+use std::{io::IsTerminal, sync::Arc, time::Duration};
 
 use clap::{Arg, ArgMatches, Command};
 use strata_core::error::ErrorKind;
@@ -49,6 +49,11 @@ pub(super) fn run(matches: &ArgMatches, global: &Global, environment: &Environme
         ..Options::default()
     };
     let place_of_engine = place.clone();
+    if std::io::stdin().is_terminal() {
+        tracing::warn!(
+            "waiting for an MCP client on standard input: `strata serve` belongs into a client's configuration"
+        );
+    }
     let engine = Arc::new(move || Ok(Engine::new(place::settings(&home, &place_of_engine)?)));
     let ended = mcp::serve_stdio(engine, Arc::new(move || place.scope()), &options).map_err(|e| {
         Failure::new(ErrorKind::Unavailable, format!("the server cannot start: {e}"), "try again")

@@ -51,7 +51,7 @@ fn usage(command: &Command) -> String {
 fn rows<'a>(page: &mut String, arguments: impl Iterator<Item = &'a Arg>) {
     page.push_str("| argument | meaning |\n| --- | --- |\n");
     for argument in arguments {
-        let about = argument.get_help().map(ToString::to_string).unwrap_or_default();
+        let about = sentence(argument.get_help().map(ToString::to_string).unwrap_or_default());
         let words: Vec<_> =
             argument.get_possible_values().iter().map(|v| format!("`{}`", v.get_name())).collect();
         let words = if words.is_empty() || argument.is_hide_possible_values_set() {
@@ -63,6 +63,11 @@ fn rows<'a>(page: &mut String, arguments: impl Iterator<Item = &'a Arg>) {
         let about = format!("{about}{words}{required}").replace('|', "\\|");
         page.push_str(&format!("| `{}` | {about} |\n", label(argument)));
     }
+}
+
+/// Help as a sentence, so that another can follow it.
+fn sentence(help: String) -> String {
+    if help.is_empty() || help.ends_with(['.', ':']) { help } else { help + "." }
 }
 
 fn label(argument: &Arg) -> String {
