@@ -66,11 +66,23 @@ impl Look {
     }
 }
 
-/// A whole document.
+/// A whole document: an empty line between blocks, none between notes that follow each other.
 pub(crate) fn document(document: &Document, look: Look) -> String {
-    let blocks: Vec<String> =
-        document.blocks.iter().map(|b| block(b, look)).filter(|b| !b.is_empty()).collect();
-    blocks.join("\n\n")
+    let mut out = String::new();
+    let mut after_note = false;
+    for part in &document.blocks {
+        let text = block(part, look);
+        if text.is_empty() {
+            continue;
+        }
+        let note = matches!(part, Block::Note(..));
+        if !out.is_empty() {
+            out.push_str(if note && after_note { "\n" } else { "\n\n" });
+        }
+        out.push_str(&text);
+        after_note = note;
+    }
+    out
 }
 
 /// A failure: what, why, what next.
@@ -188,6 +200,7 @@ mod tests {
     fn sample() -> Document {
         Document::new()
             .with(Block::Heading("Found".into()))
+            .note(Mark::Good, "done")
             .note(Mark::Warning, "the index is behind by 3 writes and this note is longer than a line")
             .with(Block::Pairs(vec![("home".into(), "/x".into()), ("你是".into(), "human:kim".into())]))
             .with(Block::Table {
