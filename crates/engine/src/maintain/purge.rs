@@ -23,7 +23,7 @@ use super::{
     reindex::{index_everything, with_writer},
 };
 use crate::{
-    authority, documents,
+    authority,
     engine::Engine,
     error::Error,
     gate::Gate,

@@ -10,7 +10,6 @@ use strata_store::ledger::{LOCAL, SourceState};
 
 use super::{Examination, ledger::named};
 use crate::{
-    documents,
     error::Error,
     maintain::reindex::{index_everything, rebuild_quietly},
 };
