@@ -208,7 +208,12 @@ fn operation_command(command: Command, entry: &'static Entry) -> Command {
         let flag = field.replace('_', "-");
         let taken = spec.positional.contains(&field.as_str()) || GLOBAL.contains(&flag.as_str());
         if !taken {
-            command = command.arg(option(field, flag, property, required(&schema, field)));
+            let older = entry
+                .aliases
+                .iter()
+                .filter(|(_, name)| name == field)
+                .map(|(alias, _)| alias.replace('_', "-"));
+            command = command.arg(option(field, flag, property, required(&schema, field)).aliases(older));
         }
     }
     command

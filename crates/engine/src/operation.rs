@@ -128,6 +128,8 @@ pub struct Reply {
 pub struct Entry {
     /// Name and description.
     pub spec: Spec,
+    /// Older names of arguments, accepted but not shown: (alias, name).
+    pub aliases: &'static [(&'static str, &'static str)],
     /// The request's schema, reduced to what every client accepts.
     pub request_schema: fn() -> Value,
     /// Runs the operation on leniently read JSON arguments.
@@ -136,7 +138,12 @@ pub struct Entry {
 
 /// The table entry of an operation.
 pub const fn entry<O: Operation>() -> Entry {
-    Entry { spec: O::SPEC, request_schema: schema::portable_of::<O::Request>, run: run_json::<O> }
+    Entry {
+        spec: O::SPEC,
+        aliases: O::ALIASES,
+        request_schema: schema::portable_of::<O::Request>,
+        run: run_json::<O>,
+    }
 }
 
 fn run_json<O: Operation>(engine: &Engine, call: &Call<'_>, arguments: Value) -> Result<Reply, Error> {

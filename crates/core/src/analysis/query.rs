@@ -98,16 +98,15 @@ pub fn analyze_query(text: &str, context: &QueryContext<'_>) -> Query {
     }
 }
 
-/// The longest prefix of at most `limit` bytes, and whether it is shorter than the text.
+/// The longest prefix of at most `limit` bytes, and whether it is shorter than the text. A word that the
+/// limit cuts in two is left out.
 fn floor_boundary(text: &str, limit: usize) -> (&str, bool) {
     if text.len() <= limit {
         return (text, false);
     }
-    let mut end = limit;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    (&text[..end], true)
+    let prefix = &text[..text.floor_char_boundary(limit)];
+    let whole = prefix.rfind(char::is_whitespace).map_or(prefix, |space| &prefix[..space]);
+    (whole, true)
 }
 
 struct QuerySink {

@@ -129,6 +129,7 @@ impl Operation for Recall {
         effect: Effect::Read,
         audience: Audience::Everyone,
     };
+    const ALIASES: &'static [(&'static str, &'static str)] = &[("why", "explain")];
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let query = request.to_query(engine, call)?;
