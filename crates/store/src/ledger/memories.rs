@@ -250,7 +250,7 @@ impl LedgerWrite<'_> {
         Ok(number)
     }
 
-    fn insert_row(
+    pub(super) fn insert_row(
         &self,
         number: i64,
         new: &NewMemory,
@@ -305,7 +305,7 @@ impl LedgerWrite<'_> {
         Ok(())
     }
 
-    fn insert_tags(&self, number: i64, tags: &[String]) -> Result<(), StoreError> {
+    pub(super) fn insert_tags(&self, number: i64, tags: &[String]) -> Result<(), StoreError> {
         for tag in tags {
             self.transaction.execute(
                 "INSERT INTO memory_tags (tenant, tag, number) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
@@ -315,7 +315,7 @@ impl LedgerWrite<'_> {
         Ok(())
     }
 
-    fn insert_bands(&self, number: i64, bands: &[i64]) -> Result<(), StoreError> {
+    pub(super) fn insert_bands(&self, number: i64, bands: &[i64]) -> Result<(), StoreError> {
         for band in bands {
             self.transaction.execute(
                 "INSERT INTO bands (tenant, band, number) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",

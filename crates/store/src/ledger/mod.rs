@@ -20,6 +20,7 @@ pub mod reviews;
 pub mod session;
 pub mod sources;
 pub mod states;
+pub mod transfer;
 pub mod usage;
 pub mod verify;
 

@@ -14,6 +14,7 @@ use std::{
 };
 
 pub(crate) use create::Seed;
+pub(crate) use network::refuse_network;
 pub(crate) use session::{Row, Session};
 
 use crate::{
