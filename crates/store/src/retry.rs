@@ -8,8 +8,10 @@ use std::{
 use crate::{error::StoreError, sql::Control};
 
 const FIRST: Duration = Duration::from_micros(400);
-/// Longer sleeps would let newcomers overtake a waiter again and again.
 const LONGEST: Duration = Duration::from_millis(12);
+/// Who has waited long looks more often, so that newcomers do not overtake it again and again.
+const LONG_WAIT: Duration = Duration::from_millis(500);
+const LONGEST_AFTER_LONG_WAIT: Duration = Duration::from_millis(2);
 
 /// One job's waiting, from its first refusal to its last.
 pub(crate) struct Patience<'c> {
@@ -36,7 +38,8 @@ impl<'c> Patience<'c> {
         let part = self.jitter.hash_one(self.round) % 1000;
         let nap = self.ceiling / 4 + self.ceiling * u32::try_from(part).unwrap_or(0) / 1000;
         std::thread::sleep(nap.min(self.control.patience.saturating_sub(waited)));
-        self.ceiling = (self.ceiling * 2).min(LONGEST);
+        let longest = if waited < LONG_WAIT { LONGEST } else { LONGEST_AFTER_LONG_WAIT };
+        self.ceiling = (self.ceiling * 2).min(longest);
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! SQLite behind the seam: one writer and up to four read-only readers per process, write-ahead log.
 
+mod create;
 mod errors;
 mod network;
 mod open;
@@ -12,8 +13,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+pub(crate) use create::Seed;
 pub(crate) use network::refuse_network;
-pub(crate) use open::Seed;
 pub(crate) use session::{Row, Session};
 
 use crate::{
@@ -69,7 +70,7 @@ impl Store {
 
     pub(crate) fn create(&self, control: &Control, seed: Seed<'_>) -> Result<bool, StoreError> {
         self.follow_file();
-        open::create(&self.0.options, control, seed)
+        create::create(&self.0.options, control, seed)
     }
 
     pub(crate) fn access(&self, control: &Control) -> Result<Access, StoreError> {

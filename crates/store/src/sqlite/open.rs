@@ -1,19 +1,18 @@
-//! How a database file is made, recognised, brought up to date and opened.
+//! How a database file is recognised and opened.
 
 use std::{
     fs::{self, File},
-    io::{self, Read},
+    io::Read,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use rusqlite::{OpenFlags, config::DbConfig};
 
-use super::{errors::classify, network::refuse_network, session::Session};
+use super::{create::create, errors::classify, network::refuse_network, session::Session};
 use crate::{
     error::StoreError,
-    faults::{FaultPlan, FaultPoint},
-    files::{directory_of, explain_io, lock_file, make_private_directory, open_private, sync_directory},
+    files::{directory_of, explain_io},
     migrate::{self, Durability, Schema, Standing},
     retry::patiently,
     sql::{Control, Creation, DatabaseOptions, Transaction},
@@ -27,8 +26,6 @@ const STATEMENTS_KEPT: usize = 128;
 /// One memory changes some 40 pages, spread by its ids and fingerprints. At SQLite's own 1000 pages
 /// one write in 25 paid for a checkpoint, which showed in the 95th percentile.
 const PAGES_BETWEEN_CHECKPOINTS: i32 = 4_000;
-/// The database's clock, in microseconds.
-const NOW: &str = "CAST(unixepoch('subsec') * 1000000 AS INTEGER)";
 
 const READER_SETTINGS: &str =
     "PRAGMA query_only = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;
@@ -37,7 +34,7 @@ const READER_SETTINGS: &str =
 /// An open connection.
 pub(super) struct Connection {
     pub(super) inner: rusqlite::Connection,
-    path: PathBuf,
+    pub(super) path: PathBuf,
     reusable: bool,
 }
 
@@ -64,7 +61,7 @@ impl Connection {
         Session { connection: &self.inner, control, path: &options.path, faults: &options.faults }
     }
 
-    fn open(path: &Path, flags: OpenFlags, reusable: bool) -> Result<Self, StoreError> {
+    pub(super) fn open(path: &Path, flags: OpenFlags, reusable: bool) -> Result<Self, StoreError> {
         if rusqlite::version_number() < OLDEST_SAFE_SQLITE {
             return Err(StoreError::Internal(format!("SQLite {} is not safe", rusqlite::version())));
         }
@@ -88,11 +85,11 @@ impl Connection {
         Ok(Self { inner, path: path.to_path_buf(), reusable })
     }
 
-    fn close(self) -> Result<(), StoreError> {
+    pub(super) fn close(self) -> Result<(), StoreError> {
         self.inner.close().map_err(|(_, error)| classify(&error, &self.path))
     }
 
-    fn set(&self, pragmas: &str) -> Result<(), StoreError> {
+    pub(super) fn set(&self, pragmas: &str) -> Result<(), StoreError> {
         self.inner.execute_batch(pragmas).map_err(|error| classify(&error, &self.path))
     }
 
@@ -214,104 +211,9 @@ fn unchanging(
     Ok((connection, standing, Some(reason)))
 }
 
-/// Makes the file if it is missing, else applies the migrations that are; one process at a time.
-/// `seed` writes the first rows of a new file. Returns whether the file was made.
-///
-/// A new file is made under another name and renamed when it is whole, so that a file with content is
-/// always a finished one.
-pub(super) fn create(
-    options: &DatabaseOptions,
-    control: &Control,
-    seed: Seed<'_>,
-) -> Result<bool, StoreError> {
-    let path = &options.path;
-    let directory = directory_of(path);
-    make_private_directory(directory)?;
-    refuse_network(directory)?;
-    let _lock = lock(path, control)?;
-    writable(path).map_err(|reason| StoreError::ReadOnly { path: path.clone(), reason })?;
-    if is_present(path) {
-        bring_up_to_date(path, options, control)?.close()?;
-        return Ok(false);
-    }
-    let unfinished = beside(path, ".new");
-    for leftover in [&unfinished, &beside(&unfinished, "-wal"), &beside(&unfinished, "-shm")] {
-        remove_if_present(leftover)?;
-    }
-    // SQLite gives the log and its shared memory the permissions of the file.
-    open_private(&unfinished)?;
-    let connection = bring_up_to_date(&unfinished, options, control)?;
-    patiently(control, || in_transaction(&connection, options, control, seed))?;
-    connection.set("PRAGMA wal_checkpoint(TRUNCATE)")?;
-    connection.close()?;
-    // The log of a database that was removed without it would be replayed into the new one.
-    remove_if_present(&beside(path, "-wal"))?;
-    remove_if_present(&beside(path, "-shm"))?;
-    fs::rename(&unfinished, path).map_err(|error| explain_io("create", path, &error))?;
-    sync_directory(directory).map_err(|error| explain_io("create", directory, &error))?;
-    Ok(true)
-}
-
-/// Writes the first rows of a new database.
-pub(crate) type Seed<'s> = &'s dyn Fn(&Transaction<'_>) -> Result<(), StoreError>;
-
-/// Opens the file at `path` for writing and applies the migrations that are missing.
-fn bring_up_to_date(
-    path: &Path,
-    options: &DatabaseOptions,
-    control: &Control,
-) -> Result<Connection, StoreError> {
-    let connection = Connection::open(path, OpenFlags::SQLITE_OPEN_READ_WRITE, true)?;
-    patiently(control, || refuse_foreign(&connection, &options.schema))?;
-    patiently(control, || switch_to_log(&connection))?;
-    patiently(control, || set_up_writer(&connection, &options.schema))?;
-    while patiently(control, || migrate_one(&connection, options, control))? {}
-    Ok(connection)
-}
-
 /// Whether the file exists and holds something.
 pub(super) fn is_present(path: &Path) -> bool {
     FileIdentity::of(path).is_some_and(|identity| identity.length > 0)
-}
-
-/// Applies the next missing migration; false when there is none.
-fn migrate_one(
-    connection: &Connection,
-    options: &DatabaseOptions,
-    control: &Control,
-) -> Result<bool, StoreError> {
-    in_transaction(connection, options, control, |transaction| {
-        transaction.batch(migrate::TABLE)?;
-        let applied = migrate::applied(transaction)?;
-        if migrate::standing(&options.schema, &applied)? != Standing::Behind {
-            return Ok(false);
-        }
-        let Some(migration) = migrate::next(&options.schema, &applied) else { return Ok(false) };
-        migrate::apply(transaction, migration, NOW)?;
-        transaction.batch(&format!(
-            "PRAGMA application_id = {}; PRAGMA user_version = {};",
-            options.schema.application_id, migration.version
-        ))?;
-        options.faults.visit(FaultPoint::Migrate, &options.path)?;
-        Ok(true)
-    })
-}
-
-/// Runs `job` in a write transaction of its own, outside the script of faults, which counts the
-/// statements of jobs and not those of migrations.
-fn in_transaction<T>(
-    connection: &Connection,
-    options: &DatabaseOptions,
-    control: &Control,
-    job: impl Fn(&Transaction<'_>) -> Result<T, StoreError>,
-) -> Result<T, StoreError> {
-    let no_faults = FaultPlan::none();
-    let session = Session { faults: &no_faults, ..connection.session(control, options) };
-    session.begin_write()?;
-    let transaction = Transaction(session);
-    let outcome = job(&transaction).and_then(|value| transaction.0.commit().map(|()| value));
-    transaction.0.roll_back();
-    outcome
 }
 
 /// Whether the file is ours, and what may be done with it.
@@ -329,7 +231,7 @@ fn recognise(
     migrate::standing(&options.schema, &applied)
 }
 
-fn refuse_foreign(connection: &Connection, schema: &Schema) -> Result<(), StoreError> {
+pub(super) fn refuse_foreign(connection: &Connection, schema: &Schema) -> Result<(), StoreError> {
     let foreign = || StoreError::Foreign { path: connection.path.clone(), schema: schema.name };
     if !has_database_header(&connection.path)? {
         return Err(foreign());
@@ -352,16 +254,7 @@ fn has_database_header(path: &Path) -> Result<bool, StoreError> {
     Ok(start.is_empty() || start == b"SQLite format 3\0")
 }
 
-/// Switches to the write-ahead log. SQLite answers with the old mode when somebody else is at the file.
-fn switch_to_log(connection: &Connection) -> Result<(), StoreError> {
-    let mode: String = connection
-        .inner
-        .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
-        .map_err(|error| classify(&error, &connection.path))?;
-    if mode == "wal" { Ok(()) } else { Err(StoreError::Busy { waited: Duration::ZERO }) }
-}
-
-fn set_up_writer(connection: &Connection, schema: &Schema) -> Result<(), StoreError> {
+pub(super) fn set_up_writer(connection: &Connection, schema: &Schema) -> Result<(), StoreError> {
     let synchronous = match schema.durability {
         Durability::Full => "FULL",
         Durability::Normal => "NORMAL",
@@ -372,14 +265,6 @@ fn set_up_writer(connection: &Connection, schema: &Schema) -> Result<(), StoreEr
          PRAGMA journal_size_limit = 67108864; PRAGMA wal_autocheckpoint = {PAGES_BETWEEN_CHECKPOINTS};
          PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8192; PRAGMA mmap_size = 0;"
     ))
-}
-
-/// Holds the lock under which a database is made and migrated, until dropped.
-fn lock(path: &Path, control: &Control) -> Result<File, StoreError> {
-    let place = beside(path, ".lock");
-    let file = open_private(&place)?;
-    lock_file(&file, &place, control)?;
-    Ok(file)
 }
 
 /// Whether this process may write the file and make others beside it; if not, why.
@@ -403,14 +288,7 @@ pub(super) fn writable(path: &Path) -> Result<(), String> {
     Ok(())
 }
 
-fn remove_if_present(path: &Path) -> Result<(), StoreError> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(explain_io("remove", path, &error)),
-        _ => Ok(()),
-    }
-}
-
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
