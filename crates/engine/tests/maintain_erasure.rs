@@ -134,7 +134,11 @@ fn what_other_memories_say_too_is_no_proof() {
         (old, new["id"].as_str().expect("an id").to_owned())
     });
     let reply = s.ok("purge", json!({ "id": old }));
-    assert_eq!(reply["verified"], true, "{reply}");
+    assert_eq!(
+        (reply["verified"].clone(), reply["other_versions"].clone()),
+        (json!(true), json!([new])),
+        "{reply}"
+    );
     assert_eq!(s.recall("staging database port"), [new]);
 }
 

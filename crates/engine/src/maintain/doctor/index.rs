@@ -87,8 +87,14 @@ impl Examination<'_> {
             let detail =
                 format!("the index has vectors of {}, not of the model in use ({model})", named(&others));
             self.warn("vectors", detail, "`strata reindex` makes them");
+        } else if self.engine.searcher().index().missing(LOCAL, &model, 1)?.is_empty() {
+            self.ok("vectors", format!("complete, made by {model}"));
         } else {
-            self.ok("vectors", format!("made by {model}"));
+            self.warn(
+                "vectors",
+                format!("some passages have none by {model}"),
+                "`strata reindex` makes them",
+            );
         }
         Ok(())
     }
