@@ -95,6 +95,7 @@ impl Operation for Load {
             taken.map_err(|e| bad_line(number, &e.to_string()))?;
         }
         let actors = incoming.authorise(engine, call)?;
+        incoming.restrict(engine, call)?;
         let loaded = store(engine, call, &incoming, &actors)?;
         index_everything(engine, call, &mut |_, _| Ok(()))?;
         Ok(Response { redacted: incoming.gate.redacted.clone(), ..loaded })

@@ -171,6 +171,37 @@ impl Incoming {
         })
     }
 
+    /// Keeps callers other than people to what they may say: nothing outside their scope, and nothing in
+    /// somebody else's name. Whoever can edit the file could have put any name there.
+    pub(super) fn restrict(&mut self, engine: &Engine, call: &Call<'_>) -> Result<(), Error> {
+        if matches!(call.principal.kind, PrincipalKind::Human | PrincipalKind::System) {
+            return Ok(());
+        }
+        let scopes =
+            self.memories.iter().map(|m| &m.new.scope).chain(self.episodes.iter().map(|(_, e)| &e.scope));
+        if let Some(foreign) = scopes.into_iter().find(|scope| !call.scope.sees(scope)) {
+            let message = format!("holds things of {foreign}, outside your scope");
+            authority::record_refusal(
+                engine,
+                call,
+                LOAD,
+                None,
+                "",
+                "the file reaches outside the caller's scope",
+            )?;
+            return Err(Error::argument("path", message, "export less, or ask a person to run the command"));
+        }
+        let name = call.principal.to_string();
+        self.memories.iter_mut().for_each(|m| m.new.writer.clone_from(&name));
+        self.episodes.iter_mut().for_each(|(_, e)| e.writer.clone_from(&name));
+        for review in &mut self.reviews {
+            review.proposer.clone_from(&name);
+            review.status = ReviewStatus::Pending;
+            (review.decided_at, review.decided_by, review.decision_note) = (None, None, None);
+        }
+        Ok(())
+    }
+
     /// Decides once for every layer that the file touches, before anything is stored. Raw sessions come
     /// in through an importer; the other layers are the caller's own doing.
     pub(super) fn authorise(&self, engine: &Engine, call: &Call<'_>) -> Result<Actors, Error> {

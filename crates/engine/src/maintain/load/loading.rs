@@ -36,7 +36,10 @@ impl Loading<'_> {
         self.loaded.was_empty =
             totals.memories == 0 && totals.episodes == 0 && totals.purged == 0 && totals.sources == 0;
         for (key, name) in &incoming.projects {
-            self.w.ensure_project(key, name)?;
+            // What people call it here stays.
+            if self.w.project_key(key)?.is_none() {
+                self.w.ensure_project(key, name)?;
+            }
         }
         self.purged(&incoming.purged)?;
         self.memories(&incoming.memories)?;
