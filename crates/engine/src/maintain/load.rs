@@ -11,6 +11,7 @@ use self::{
     loading::Loading,
 };
 use super::{
+    counted,
     reindex::index_everything,
     transfer::{self, bad_line},
 };
@@ -123,23 +124,25 @@ fn store(engine: &Engine, call: &Call<'_>, incoming: &Incoming, actors: &Actors)
 impl Render for Response {
     fn render(&self) -> Document {
         let text = format!(
-            "loaded {} memories, {} episodes, {} reviews and {} tombstones ({} known already)",
-            self.memories, self.episodes, self.reviews, self.purged, self.known
+            "loaded {}, {}, {} and {} ({} known already)",
+            counted(self.memories, "memory"),
+            counted(self.episodes, "episode"),
+            counted(self.reviews, "review"),
+            counted(self.purged, "tombstone"),
+            self.known
         );
         let mut document = Document::new().note(Mark::Good, text);
         if self.renumbered > 0 {
             document = document
-                .note(Mark::Info, format!("{} got another #number; their ids are the same", self.renumbered));
+                .note(Mark::Info, format!("given another #number, under the same id: {}", self.renumbered));
         }
         if self.refused_purged > 0 {
             document = document
-                .note(Mark::Info, format!("{} were purged here before and stay out", self.refused_purged));
+                .note(Mark::Info, format!("purged here before and left out: {}", self.refused_purged));
         }
         if self.set_aside > 0 {
-            let text = format!(
-                "{} are kept but not in force, so that what holds here goes on holding",
-                self.set_aside
-            );
+            let text =
+                format!("kept but not in force, so that what holds here goes on holding: {}", self.set_aside);
             let rows = self.conflicts.iter().map(|c| vec![c.clone()]).collect();
             document = document
                 .note(Mark::Warning, text)

@@ -19,7 +19,7 @@ use strata_store::{
 use super::{
     backup::{FOLDER, directory},
     byte_scan::{Fragments, scan},
-    purged,
+    counted, purged,
     reindex::{index_everything, with_writer},
 };
 use crate::{
@@ -406,7 +406,10 @@ impl Render for Response {
             document = document.note(Mark::Warning, text);
         }
         if self.verified {
-            let text = format!("searched {} files of the home: no byte of it is left", self.files_scanned);
+            let text = format!(
+                "searched {} of the home: no byte of it is left",
+                counted(self.files_scanned, "file")
+            );
             return document.note(Mark::Good, text);
         }
         if self.fragments == 0 {

@@ -12,7 +12,10 @@ use super::{Examination, ledger::named};
 use crate::{
     documents,
     error::Error,
-    maintain::reindex::{index_everything, rebuild_quietly},
+    maintain::{
+        counted,
+        reindex::{index_everything, rebuild_quietly},
+    },
 };
 
 impl Examination<'_> {
@@ -46,13 +49,17 @@ impl Examination<'_> {
                 "the next search rebuilds it",
             );
         } else if behind > 0 {
-            self.warn("index", format!("it is {behind} changes behind"), "the next search catches up");
+            self.warn(
+                "index",
+                format!("changes it has not followed yet: {behind}"),
+                "the next search catches up",
+            );
         } else {
             self.ok("index", format!("it has followed the ledger to its end, change {}", head.1));
         }
         if self.fix && (behind > 0 || cursor.epoch != head.0) {
             let left = index_everything(self.engine, self.call, &mut |_, _| Ok(()))?;
-            self.fixed.push(format!("the index followed the ledger; {left} changes are left"));
+            self.fixed.push(format!("the index followed the ledger; changes left: {left}"));
         }
         self.vectors()
     }
@@ -111,7 +118,7 @@ impl Examination<'_> {
         let missing: Vec<String> =
             registered.iter().filter(|file| !file.exists()).map(|file| file.display().to_string()).collect();
         if missing.is_empty() {
-            self.ok("documents", format!("{} indexed files, all there", registered.len()));
+            self.ok("documents", format!("{}, all there", counted(registered.len(), "indexed file")));
         } else {
             let detail = format!(
                 "{} of {} indexed files cannot be reached: {}",
