@@ -1,25 +1,46 @@
 //! Developer tasks: `cargo xtask TASK`.
 
+mod conformance;
 mod distill;
+mod docs;
+mod foreign;
+mod quality;
+mod shell;
+mod test;
+mod tidy;
 
-use std::io::Write;
-use std::process::ExitCode;
+use std::{error::Error, process::ExitCode};
+
+use shell::say;
+
+/// What every task returns: a fault in words is enough here.
+type Outcome = Result<(), Box<dyn Error>>;
 
 const USAGE: &str = "tasks:
-  distill [--model DIR]   rebuild the static embedding model from all-MiniLM-L6-v2
-";
+  test [PACKAGE...]
+                set up what the tests need, check style, run every test; ends with `N passed, N failed`
+  tidy          check the rules of the house: directions, names, sizes, licences
+  docs          make docs/reference from the product's own tables
+  conformance   run the tests that are named after checks of the specs, and report per spec
+  quality       measure start-up and size of the release binary
+  distill [--model DIR]
+                rebuild the static embedding model from all-MiniLM-L6-v2";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let outcome = match arguments.split_first() {
-        Some((task, rest)) if task == "distill" => distill::run(rest).map_err(Into::into),
-        _ => Err(Box::<dyn std::error::Error>::from(USAGE)),
+    let outcome = match arguments.split_first().map(|(task, rest)| (task.as_str(), rest)) {
+        Some(("test", packages)) => test::run(packages),
+        Some(("tidy", _)) => tidy::run(),
+        Some(("docs", _)) => docs::run(),
+        Some(("conformance", _)) => conformance::run(),
+        Some(("quality", _)) => quality::run(),
+        Some(("distill", rest)) => distill::run(rest).map_err(Into::into),
+        _ => Err(USAGE.into()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Nothing is left to tell it to when standard error is closed.
-            let _closed = writeln!(std::io::stderr(), "{error}");
+            say(&format!("{error}"));
             ExitCode::FAILURE
         }
     }

@@ -1,2 +1,72 @@
-//! The `strata` binary.
-fn main() {}
+//! The binary `strata`: arguments, settings, output, exit codes.
+//!
+//! Invariants, and what this crate deliberately does not know:
+//! - it alone reads the environment, asks a person and ends the process;
+//! - it knows no single operation: commands, flags and help are made from the table;
+//! - results go to standard output, everything else to standard error.
+
+mod arguments;
+mod commands;
+mod draw;
+mod environment;
+mod failure;
+mod identity;
+mod operation;
+mod out;
+mod place;
+mod secret;
+mod values;
+
+use std::process::ExitCode;
+
+use clap::error::ErrorKind as UsageKind;
+
+use crate::{environment::Environment, out::Out};
+
+fn main() -> ExitCode {
+    let environment = Environment::of_process();
+    let matches = match arguments::command().try_get_matches_from(std::env::args_os()) {
+        Ok(matches) => matches,
+        Err(usage) => return report_usage(&usage),
+    };
+    let global = match arguments::Global::read(&matches, &environment) {
+        Ok(global) => global,
+        Err(failure) => return Out::plain().fail(&failure),
+    };
+    let out = Out::new(&global, &environment);
+    start_logging(&global, &environment);
+    match commands::run(&matches, &global, &environment, &out) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => out.fail(&failure),
+    }
+}
+
+/// Help and version are results; everything else that the parser says is an error of usage.
+fn report_usage(usage: &clap::Error) -> ExitCode {
+    let printed = usage.print();
+    match usage.kind() {
+        UsageKind::DisplayHelp | UsageKind::DisplayVersion => ExitCode::SUCCESS,
+        // Nothing is left to tell the error to when standard error itself is gone.
+        _ => printed.map_or(ExitCode::from(2), |()| ExitCode::from(2)),
+    }
+}
+
+/// Logs go to standard error only: standard output belongs to results and to the protocol.
+fn start_logging(global: &arguments::Global, environment: &Environment) {
+    let wanted = environment.text(environment::RUST_LOG).unwrap_or_else(|| {
+        match global.verbose {
+            // The protocol library logs every error that it also sends, and clients that left.
+            0 => "warn,rmcp=off",
+            1 => "info,rmcp=warn",
+            2 => "debug,rmcp=info",
+            _ => "trace",
+        }
+        .to_owned()
+    });
+    let filter = tracing_subscriber::EnvFilter::builder().parse_lossy(wanted);
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_ansi(global.colour_on_stderr())
+        .with_env_filter(filter)
+        .init();
+}

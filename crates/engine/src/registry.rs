@@ -1,10 +1,12 @@
 //! The table of all operations: the only list, from which every face and the reference docs are made.
 
 use crate::{
+    bench::Bench,
     context::operation::Context,
+    eval::operations::{EvalJsonl, EvalLocomo},
     maintain::{
-        backup, doctor::Doctor, export::Export, import::Import, index_files::IndexFiles, init::Init, jobs, load::Load,
-        purge::Purge, reindex::Reindex,
+        backup, doctor::Doctor, export::Export, import::Import, index_files::IndexFiles, init::Init, jobs,
+        load::Load, purge::Purge, reindex::Reindex,
     },
     memory::{forget::Forget, inspect::Inspect, remember::Remember, restore::Restore, update::Update},
     operation::{Entry, Toolset, entry},
@@ -27,6 +29,9 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<Restore>(),
     entry::<Import>(),
     entry::<IndexFiles>(),
+    entry::<EvalLocomo>(),
+    entry::<EvalJsonl>(),
+    entry::<Bench>(),
     entry::<Export>(),
     entry::<Load>(),
     entry::<backup::create::Create>(),

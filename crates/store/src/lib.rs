@@ -15,6 +15,7 @@ pub mod index;
 pub mod ledger;
 pub mod migrate;
 pub mod place;
+mod retry;
 pub mod sql;
 mod sqlite;
 

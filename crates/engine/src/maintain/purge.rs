@@ -23,7 +23,7 @@ use super::{
     reindex::{index_everything, with_writer},
 };
 use crate::{
-    authority, documents,
+    authority,
     engine::Engine,
     error::Error,
     gate::Gate,
@@ -233,7 +233,7 @@ fn telling_fragments(engine: &Engine, call: &Call<'_>, target: &Target) -> Resul
     let mut files: Vec<PathBuf> = documents
         .iter()
         .filter(|s| s.state == SourceState::Present)
-        .map(|s| Path::new(&s.root).join(documents::split_path(&s.path).0))
+        .map(|s| Path::new(&s.root).join(&s.path))
         .collect();
     files.dedup();
     for file in files {

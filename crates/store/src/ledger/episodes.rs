@@ -328,7 +328,7 @@ impl LedgerWrite<'_> {
                 episode.scope.branch.as_deref().unwrap_or(""),
                 &episode.source,
                 &episode.writer,
-                seq.get(),
+                self.place(seq)?,
                 key
             ],
         )?;

@@ -10,7 +10,6 @@ use strata_store::ledger::{LOCAL, SourceState};
 
 use super::{Examination, ledger::named};
 use crate::{
-    documents,
     error::Error,
     maintain::{
         counted,
@@ -109,7 +108,7 @@ impl Examination<'_> {
     pub(super) fn documents(&mut self) -> Result<(), Error> {
         let ledger = self.engine.existing_ledger()?;
         let sources = ledger.read(&self.engine.control(self.call), |r| r.sources(None))?;
-        let file_of = |root: &str, path: &str| Path::new(root).join(documents::split_path(path).0);
+        let file_of = |root: &str, path: &str| Path::new(root).join(path);
         let registered: BTreeSet<PathBuf> = sources
             .iter()
             .filter(|s| s.state != SourceState::Gone)

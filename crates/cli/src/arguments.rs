@@ -1,0 +1,275 @@
+//! The command line, made from the table of operations.
+
+use std::{ffi::OsString, io::IsTerminal, path::PathBuf};
+
+use clap::{
+    Arg, ArgAction, ArgMatches, Command, ValueHint,
+    builder::{
+        PossibleValuesParser,
+        styling::{AnsiColor, Styles},
+    },
+};
+use serde_json::Value;
+use strata_engine::{operation::Entry, registry::OPERATIONS};
+
+use crate::{commands, environment::Environment, failure::Failure, out::coloured};
+
+/// Options of every command. An operation's own argument of the same name is served by the option.
+pub(crate) const GLOBAL: &[&str] =
+    &["home", "json", "color", "project", "namespace", "quiet", "verbose", "passphrase-file"];
+
+/// Names of request fields whose text people write in several words: words on the command line are
+/// joined, `-` reads standard input and `@FILE` a file.
+const PROSE: &[&str] = &["body", "content", "query", "question", "task", "text", "topic", "correction"];
+
+/// Whether a request field is prose.
+pub(crate) fn is_prose(field: &str) -> bool {
+    PROSE.contains(&field)
+}
+
+/// What the user wants of colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Colour {
+    Auto,
+    Always,
+    Never,
+}
+
+/// The options of every command, as given.
+#[derive(Debug)]
+pub(crate) struct Global {
+    pub(crate) home: Option<PathBuf>,
+    pub(crate) project: Option<OsString>,
+    pub(crate) namespace: Option<String>,
+    pub(crate) json: bool,
+    pub(crate) quiet: bool,
+    pub(crate) verbose: u8,
+    pub(crate) passphrase_file: Option<PathBuf>,
+    stdout_colour: bool,
+    stderr_colour: bool,
+}
+
+impl Global {
+    /// Reads them from the command or any of its subcommands.
+    pub(crate) fn read(matches: &ArgMatches, environment: &Environment) -> Result<Self, Failure> {
+        let matches = innermost(matches);
+        let wish = match matches.get_one::<String>("color").map(String::as_str) {
+            Some("always") => Colour::Always,
+            Some("never") => Colour::Never,
+            _ => Colour::Auto,
+        };
+        let home = matches.get_one::<PathBuf>("home").cloned();
+        if home.as_ref().is_some_and(|h| h.as_os_str().is_empty()) {
+            return Err(Failure::usage("`--home` is empty", "name a directory, or leave the option out"));
+        }
+        Ok(Self {
+            home,
+            project: matches.get_one::<OsString>("project").cloned(),
+            namespace: matches.get_one::<String>("namespace").cloned().filter(|n| !n.is_empty()),
+            json: matches.get_flag("json"),
+            quiet: matches.get_flag("quiet"),
+            verbose: matches.get_count("verbose"),
+            passphrase_file: matches.get_one::<PathBuf>("passphrase-file").cloned(),
+            stdout_colour: coloured(wish, environment, std::io::stdout().is_terminal()),
+            stderr_colour: coloured(wish, environment, std::io::stderr().is_terminal()),
+        })
+    }
+
+    pub(crate) const fn colour_on_stdout(&self) -> bool {
+        self.stdout_colour
+    }
+
+    pub(crate) const fn colour_on_stderr(&self) -> bool {
+        self.stderr_colour
+    }
+}
+
+/// The matches of the command that was finally named.
+pub(crate) fn innermost(mut matches: &ArgMatches) -> &ArgMatches {
+    while let Some((_, inner)) = matches.subcommand() {
+        matches = inner;
+    }
+    matches
+}
+
+/// The whole command line.
+pub(crate) fn command() -> Command {
+    let mut root = Command::new("strata")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Long-term memory for AI agents")
+        .after_help("Start with `strata serve` in your client's configuration, or `strata remember TEXT`.")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .disable_help_subcommand(false)
+        .infer_long_args(false)
+        .styles(styles())
+        .args(global_arguments());
+    for node in tree() {
+        root = root.subcommand(node.command());
+    }
+    root.subcommands(commands::hand_written())
+}
+
+fn styles() -> Styles {
+    Styles::styled()
+        .header(AnsiColor::Green.on_default().bold())
+        .usage(AnsiColor::Green.on_default().bold())
+        .literal(AnsiColor::Cyan.on_default().bold())
+        .placeholder(AnsiColor::Cyan.on_default())
+}
+
+fn global_arguments() -> Vec<Arg> {
+    let option = |name: &'static str| Arg::new(name).long(name).global(true).help_heading("Everywhere");
+    vec![
+        option("home")
+            .value_name("DIR")
+            .value_parser(clap::value_parser!(PathBuf))
+            .value_hint(ValueHint::DirPath)
+            .help("The store's directory [env: STRATA_HOME] [default: ~/.strata]"),
+        option("project")
+            .value_name("PROJECT")
+            .value_parser(clap::value_parser!(OsString))
+            .value_hint(ValueHint::DirPath)
+            .help("A directory inside the project, or its key [env: STRATA_PROJECT] [default: around the working directory]"),
+        option("namespace").value_name("NAME").help("One agent's own space [env: STRATA_NAMESPACE] [default: shared]"),
+        option("json").action(ArgAction::SetTrue).help("Write results as JSON"),
+        option("color")
+            .value_name("WHEN")
+            .value_parser(["auto", "always", "never"])
+            .help("Use colour [env: NO_COLOR] [default: auto]"),
+        option("passphrase-file")
+            .value_name("FILE")
+            .value_parser(clap::value_parser!(PathBuf))
+            .value_hint(ValueHint::FilePath)
+            .help("Read the passphrase for approvals from the first line of a file"),
+        option("quiet").short('q').action(ArgAction::SetTrue).help("Show no progress"),
+        option("verbose").short('v').action(ArgAction::Count).help("Log more to standard error; repeat for still more"),
+    ]
+}
+
+/// A command, or a group of commands, of the table.
+struct Node {
+    name: &'static str,
+    entry: Option<&'static Entry>,
+    children: Vec<Self>,
+}
+
+fn tree() -> Vec<Node> {
+    let mut roots = Vec::new();
+    for entry in OPERATIONS {
+        insert(&mut roots, entry.spec.cli, entry);
+    }
+    roots
+}
+
+fn insert(nodes: &mut Vec<Node>, path: &[&'static str], entry: &'static Entry) {
+    let Some((name, rest)) = path.split_first() else { return };
+    let at = nodes.iter().position(|n| n.name == *name).unwrap_or_else(|| {
+        nodes.push(Node { name, entry: None, children: Vec::new() });
+        nodes.len() - 1
+    });
+    match rest {
+        [] => nodes[at].entry = Some(entry),
+        _ => insert(&mut nodes[at].children, rest, entry),
+    }
+}
+
+impl Node {
+    fn command(&self) -> Command {
+        let mut command = Command::new(self.name);
+        command = match self.entry {
+            Some(entry) => operation_command(command, entry),
+            None => command.about(self.group_about()).subcommand_required(true).arg_required_else_help(true),
+        };
+        for child in &self.children {
+            command = command.subcommand(child.command());
+        }
+        command
+    }
+
+    fn group_about(&self) -> String {
+        let names: Vec<_> = self.children.iter().map(|c| c.name).collect();
+        let mut name = self.name.chars();
+        let capital: String = name.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+        format!("{capital}{}: {}", name.as_str(), names.join(", "))
+    }
+}
+
+fn operation_command(command: Command, entry: &'static Entry) -> Command {
+    let spec = &entry.spec;
+    let schema = (entry.request_schema)();
+    let mut command = command.about(spec.title).long_about(format!("{}\n\n{}", spec.title, spec.about));
+    for (index, field) in spec.positional.iter().enumerate() {
+        let last = index + 1 == spec.positional.len();
+        command = command.arg(positional(field, &schema, last));
+    }
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    for (field, property) in properties {
+        let flag = field.replace('_', "-");
+        let taken = spec.positional.contains(&field.as_str()) || GLOBAL.contains(&flag.as_str());
+        if !taken {
+            command = command.arg(option(field, flag, property, required(&schema, field)));
+        }
+    }
+    command
+}
+
+fn positional(field: &'static str, schema: &Value, last: bool) -> Arg {
+    let property = &schema["properties"][field];
+    let list = property["type"] == "array";
+    let argument = Arg::new(field)
+        .value_name(field.to_uppercase())
+        .required(required(schema, field))
+        .help(help(property, is_prose(field)));
+    let argument = with_words(argument, property);
+    if last && (list || is_prose(field)) { argument.num_args(1..) } else { argument }
+}
+
+fn option(field: &str, flag: String, property: &Value, required: bool) -> Arg {
+    let argument =
+        Arg::new(field.to_owned()).long(flag).required(required).help(help(property, is_prose(field)));
+    match property["type"].as_str() {
+        Some("boolean") => argument
+            .value_name("BOOL")
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("true")
+            .value_parser(["true", "false"])
+            .hide_possible_values(true),
+        Some("integer" | "number") => argument.value_name("N").allow_hyphen_values(true),
+        Some("array") => {
+            let argument =
+                with_words(argument.value_name(value_name(field)), property).action(ArgAction::Append);
+            // Words are checked here, so they are split here; other lists are split in `values`.
+            if property["items"]["enum"].is_array() { argument.value_delimiter(',') } else { argument }
+        }
+        Some("object") => argument.value_name("JSON"),
+        _ => with_words(argument.value_name(value_name(field)), property),
+    }
+}
+
+fn value_name(field: &str) -> String {
+    field.rsplit('_').next().unwrap_or(field).to_uppercase()
+}
+
+/// Restricts an argument to the words of its schema.
+fn with_words(argument: Arg, property: &Value) -> Arg {
+    let words = property["enum"].as_array().or_else(|| property["items"]["enum"].as_array());
+    match words {
+        Some(words) => {
+            let words: Vec<String> = words.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+            argument.value_parser(PossibleValuesParser::new(words)).ignore_case(true)
+        }
+        None => argument,
+    }
+}
+
+fn required(schema: &Value, field: &str) -> bool {
+    schema["required"].as_array().is_some_and(|r| r.iter().any(|n| n == field))
+}
+
+fn help(property: &Value, prose: bool) -> String {
+    let about =
+        property["description"].as_str().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+    if prose { format!("{about} `-` reads standard input, `@FILE` a file") } else { about }
+}

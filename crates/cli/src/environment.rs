@@ -1,0 +1,148 @@
+//! Every environment variable that Strata reads, in one table.
+
+use std::{collections::HashMap, ffi::OsString};
+
+/// One documented variable.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Variable {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// What it does, as a sentence for the reference page.
+    pub(crate) about: &'static str,
+}
+
+/// The directory of the store.
+pub(crate) const STRATA_HOME: &str = "STRATA_HOME";
+/// The project that calls belong to.
+pub(crate) const STRATA_PROJECT: &str = "STRATA_PROJECT";
+/// The namespace that calls belong to.
+pub(crate) const STRATA_NAMESPACE: &str = "STRATA_NAMESPACE";
+/// The toolsets that `serve` shows.
+pub(crate) const STRATA_TOOLSETS: &str = "STRATA_TOOLSETS";
+/// The directory of the project, set by a client.
+pub(crate) const CLAUDE_PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
+/// What is logged.
+pub(crate) const RUST_LOG: &str = "RUST_LOG";
+/// No colour, whatever its value.
+pub(crate) const NO_COLOR: &str = "NO_COLOR";
+/// Colour even into a pipe.
+pub(crate) const CLICOLOR_FORCE: &str = "CLICOLOR_FORCE";
+/// The width of output that is not a terminal.
+pub(crate) const COLUMNS: &str = "COLUMNS";
+
+/// The variables a user may set, in documentation order.
+pub(crate) const VARIABLES: &[Variable] = &[
+    Variable {
+        name: STRATA_HOME,
+        about: "The directory of the store. `--home` wins over it; the default is `~/.strata`.",
+    },
+    Variable {
+        name: STRATA_PROJECT,
+        about: "The project calls belong to: a directory inside it, or its key. `--project` wins over it; \
+                otherwise the project is found from the working directory.",
+    },
+    Variable {
+        name: STRATA_NAMESPACE,
+        about: "The namespace calls belong to. `--namespace` wins over it; the default is `shared`.",
+    },
+    Variable {
+        name: STRATA_TOOLSETS,
+        about: "The toolsets `strata serve` shows, separated by commas. `--toolsets` wins over it; the default is `core`.",
+    },
+    Variable {
+        name: CLAUDE_PROJECT_DIR,
+        about: "Set by a client for its servers: the project's directory, used when no project is named.",
+    },
+    Variable {
+        name: RUST_LOG,
+        about: "What is logged to standard error, e.g. `info` or `strata_engine=debug`. It wins over `-v`.",
+    },
+    Variable {
+        name: NO_COLOR,
+        about: "When set and not empty, output has no colour. `--color` wins over it.",
+    },
+    Variable { name: CLICOLOR_FORCE, about: "When set and not `0`, output has colour even into a pipe." },
+    Variable { name: COLUMNS, about: "The width in columns to fit output into when it is not a terminal." },
+    Variable {
+        name: "TZ",
+        about: "The time zone of days and dates, unless `timezone` is set in `config.toml`.",
+    },
+];
+
+/// Signs of a program that runs commands for a model. A name that ends in `_` is a prefix.
+///
+/// A person inside such a program is taken for the agent: the safe side to err on.
+pub(crate) const AGENT_SIGNS: &[Variable] = &[
+    Variable { name: "CLAUDECODE", about: "Claude Code" },
+    Variable { name: "CLAUDE_CODE_", about: "Claude Code" },
+    Variable { name: "CURSOR_", about: "Cursor" },
+    Variable { name: "CODEX_", about: "Codex" },
+    Variable { name: "GEMINI_CLI", about: "Gemini CLI" },
+    Variable { name: "OPENCODE", about: "OpenCode" },
+    Variable { name: "OPENCODE_", about: "OpenCode" },
+    Variable { name: "QWEN_CODE", about: "Qwen Code" },
+    Variable { name: "CLINE_", about: "Cline" },
+    Variable { name: "GOOSE_", about: "Goose" },
+    Variable { name: "AMP_", about: "Amp" },
+    Variable { name: "COPILOT_", about: "Copilot" },
+    Variable { name: "HERMES_", about: "Hermes" },
+    Variable { name: "AI_AGENT", about: "any agent that says so" },
+    Variable { name: "AGENT", about: "any agent that says so" },
+];
+
+/// The variables of this process, read once.
+#[derive(Debug, Default)]
+pub(crate) struct Environment(HashMap<OsString, OsString>);
+
+impl Environment {
+    /// Those of the process.
+    pub(crate) fn of_process() -> Self {
+        Self(std::env::vars_os().collect())
+    }
+
+    /// A variable that is set and not empty, as it is.
+    pub(crate) fn raw(&self, name: &str) -> Option<&OsString> {
+        self.0.get(std::ffi::OsStr::new(name)).filter(|v| !v.is_empty())
+    }
+
+    /// A variable that is set and not empty, as text.
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
+        self.raw(name).map(|v| v.to_string_lossy().into_owned())
+    }
+
+    /// The agent whose sign is set.
+    pub(crate) fn agent(&self) -> Option<&'static str> {
+        let set = |sign: &str| {
+            if sign.ends_with('_') {
+                self.0.keys().any(|k| k.to_string_lossy().starts_with(sign))
+            } else {
+                self.raw(sign).is_some()
+            }
+        };
+        AGENT_SIGNS.iter().find(|s| set(s.name)).map(|s| s.about)
+    }
+}
+
+#[cfg(test)]
+impl<const N: usize> From<[(&str, &str); N]> for Environment {
+    fn from(pairs: [(&str, &str); N]) -> Self {
+        Self(pairs.iter().map(|(k, v)| (k.into(), v.into())).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_are_known_by_name_and_by_prefix() {
+        assert_eq!(Environment::from([("CLAUDECODE", "1")]).agent(), Some("Claude Code"));
+        assert_eq!(Environment::from([("CURSOR_TRACE_ID", "x")]).agent(), Some("Cursor"));
+        assert_eq!(Environment::from([("CLAUDECODE", ""), ("HOME", "/x")]).agent(), None);
+    }
+
+    #[test]
+    fn an_empty_variable_is_not_set() {
+        assert_eq!(Environment::from([(STRATA_HOME, "")]).text(STRATA_HOME), None);
+    }
+}

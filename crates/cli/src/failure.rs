@@ -1,0 +1,59 @@
+//! Why a command failed, as people are told and as scripts see it.
+
+use std::io;
+
+use strata_core::error::ErrorKind;
+use strata_engine::error::Error;
+
+/// A failed command.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// Decides the exit code.
+    pub(crate) kind: ErrorKind,
+    /// What went wrong, then why, from the outside in.
+    pub(crate) causes: Vec<String>,
+    /// What to do next.
+    pub(crate) hint: String,
+    /// Whoever read our output has left: not a failure that anybody needs to hear of.
+    pub(crate) reader_left: bool,
+}
+
+impl Failure {
+    /// A failure with one cause.
+    pub(crate) fn new(kind: ErrorKind, cause: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { kind, causes: vec![cause.into()], hint: hint.into(), reader_left: false }
+    }
+
+    /// A wrong argument.
+    pub(crate) fn usage(cause: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Invalid, cause, hint)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let mut causes = vec![error.to_string()];
+        let mut source = std::error::Error::source(&error);
+        while let Some(cause) = source {
+            let text = cause.to_string();
+            // Wrappers often repeat their source; say each thing once.
+            if !causes.iter().any(|c| c.contains(&text)) {
+                causes.push(text);
+            }
+            source = cause.source();
+        }
+        Self { kind: error.kind(), causes, hint: error.hint(), reader_left: false }
+    }
+}
+
+impl From<io::Error> for Failure {
+    /// A failure to write output.
+    fn from(error: io::Error) -> Self {
+        let reader_left = error.kind() == io::ErrorKind::BrokenPipe;
+        let hint = "check where the output goes: the disk may be full";
+        Self {
+            reader_left,
+            ..Self::new(ErrorKind::Unavailable, format!("cannot write output: {error}"), hint)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Runs one operation of the table for whoever is at the command line.
+
+use std::time::Duration;
+
+use clap::ArgMatches;
+use indicatif::{ProgressBar, ProgressStyle};
+use strata_core::{cancel::Cancel, principal::Face, time::Timestamp};
+use strata_engine::{
+    engine::Engine,
+    operation::{Call, Entry},
+};
+
+use crate::{
+    arguments::Global,
+    environment::Environment,
+    failure::Failure,
+    identity,
+    out::Out,
+    place::{self, Place},
+    secret, values,
+};
+
+/// Runs `entry` on what was typed and writes its reply.
+pub(crate) fn run(
+    entry: &Entry,
+    matches: &ArgMatches,
+    global: &Global,
+    environment: &Environment,
+    out: &Out,
+) -> Result<(), Failure> {
+    let arguments = values::arguments(entry, matches, global)?;
+    let home = place::home(global.home.as_deref(), environment)?;
+    let place = Place::new(global, environment);
+    let engine = Engine::new(place::settings(&home, &place)?);
+    let principal = identity::principal(environment);
+    let scope = place.scope();
+    let bar = Bar::new(out.shows_progress());
+    let call = Call {
+        principal: &principal,
+        scope: &scope,
+        face: Face::Cli,
+        // A person waits as long as they like and stops it with Ctrl-C.
+        deadline: Timestamp::MAX,
+        cancel: &Cancel::default(),
+        progress: &|done, total| bar.show(done, total),
+        secret: None,
+    };
+    let reply = secret::run(entry, &engine, &call, &arguments, global.passphrase_file.as_deref())?;
+    bar.clear();
+    Ok(out.reply(&reply)?)
+}
+
+/// A progress bar that appears with the first progress.
+struct Bar(Option<ProgressBar>);
+
+impl Bar {
+    fn new(wanted: bool) -> Self {
+        Self(wanted.then(|| {
+            let bar = ProgressBar::no_length();
+            bar.set_style(style("{spinner} {pos} {elapsed}"));
+            bar
+        }))
+    }
+
+    fn show(&self, done: u64, total: u64) {
+        let Some(bar) = &self.0 else { return };
+        if total > 0 && bar.length() != Some(total) {
+            bar.set_length(total);
+            bar.set_style(style("{bar:30} {pos}/{len} {eta}"));
+            bar.enable_steady_tick(Duration::from_millis(200));
+        }
+        bar.set_position(done);
+    }
+
+    fn clear(&self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}

@@ -1,0 +1,146 @@
+//! Where a command acts: the home and the scope.
+
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+};
+
+use strata_core::{error::ErrorKind, scope::Scope};
+use strata_engine::{
+    error::Error,
+    project::{self, Project},
+    settings::{self, Settings},
+};
+
+use crate::{
+    arguments::Global,
+    environment::{CLAUDE_PROJECT_DIR, Environment, STRATA_HOME, STRATA_NAMESPACE, STRATA_PROJECT},
+    failure::Failure,
+};
+
+/// The directory under the user's own that holds the default store.
+const DEFAULT_HOME: &str = ".strata";
+
+/// The home: told, else from the environment, else `~/.strata`. Never chosen because a folder exists.
+pub(crate) fn home(told: Option<&Path>, environment: &Environment) -> Result<PathBuf, Failure> {
+    let chosen = told.map(Path::to_path_buf).or_else(|| environment.raw(STRATA_HOME).map(PathBuf::from));
+    let home = match chosen {
+        Some(path) => path,
+        None => user_home()
+            .ok_or_else(|| {
+                Failure::new(
+                    ErrorKind::Unavailable,
+                    "the user has no home directory",
+                    "name a store with --home DIR",
+                )
+            })?
+            .join(DEFAULT_HOME),
+    };
+    std::path::absolute(&home).map_err(|e| {
+        Failure::usage(
+            format!("`{}` is not a directory name: {e}", home.display()),
+            "name a directory with --home DIR",
+        )
+    })
+}
+
+/// The user's own directory.
+pub(crate) fn user_home() -> Option<PathBuf> {
+    etcetera::home_dir().ok().filter(|p| p.is_absolute())
+}
+
+/// The engine's settings for a home: its `config.toml`, the user's time zone and the project's place.
+pub(crate) fn settings(home: &Path, place: &Place) -> Result<Settings, Error> {
+    let config = settings::read_config(home)?;
+    let zone = match &config.timezone {
+        Some(name) => jiff::tz::TimeZone::get(name).map_err(|e| {
+            Error::argument(
+                "timezone",
+                e.to_string(),
+                "use an IANA name such as Europe/Berlin in config.toml",
+            )
+        })?,
+        None => jiff::tz::TimeZone::system(),
+    };
+    Ok(Settings { zone, config, project_root: place.root(), ..Settings::for_home(home) })
+}
+
+/// What decides the scope, kept so that a server can look again at every call.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    namespace: Option<String>,
+    project: Told,
+}
+
+/// How the project was told.
+#[derive(Debug, Clone)]
+enum Told {
+    /// By its key.
+    Key(String),
+    /// By a directory inside it, or by where the command runs.
+    Directory(PathBuf),
+    /// Not at all, and the working directory is gone.
+    Nothing,
+}
+
+impl Place {
+    /// From arguments, environment and working directory.
+    pub(crate) fn new(global: &Global, environment: &Environment) -> Self {
+        let told = global.project.clone().or_else(|| environment.raw(STRATA_PROJECT).cloned());
+        let project = match told.filter(|t| !t.is_empty()) {
+            Some(told) if is_directory(&told) => Told::Directory(told.into()),
+            Some(key) => Told::Key(key.to_string_lossy().into_owned()),
+            None => {
+                let client = environment.raw(CLAUDE_PROJECT_DIR).map(PathBuf::from);
+                client.or_else(|| std::env::current_dir().ok()).map_or(Told::Nothing, Told::Directory)
+            }
+        };
+        let namespace = global.namespace.clone().or_else(|| environment.text(STRATA_NAMESPACE));
+        Self { namespace, project }
+    }
+
+    /// The scope now: the branch may have changed since the last look.
+    pub(crate) fn scope(&self) -> Scope {
+        let named = |key| project::named_scope(self.namespace.as_deref(), key);
+        match (&self.project, self.project()) {
+            (Told::Key(key), _) => named(Some(key)),
+            (_, Some(project)) => project.scope(&named(None).namespace),
+            _ => named(None),
+        }
+    }
+
+    /// The project's top directory, or the directory that was told. The file system's root and the
+    /// user's own directory are too wide to count.
+    pub(crate) fn root(&self) -> Option<PathBuf> {
+        let Told::Directory(directory) = &self.project else { return None };
+        let narrow = directory.parent().is_some() && Some(directory) != user_home().as_ref();
+        self.project().map(|p| p.root).or_else(|| narrow.then(|| directory.clone()))
+    }
+
+    fn project(&self) -> Option<Project> {
+        match &self.project {
+            Told::Directory(directory) => project::resolve(directory, user_home().as_deref()),
+            Told::Key(_) | Told::Nothing => None,
+        }
+    }
+}
+
+/// Whether a project was told as a directory: `.`, `..`, or anything with a separator. All else is a key,
+/// so that a folder that happens to have the key's name changes nothing.
+fn is_directory(told: &OsStr) -> bool {
+    let text = told.to_string_lossy();
+    matches!(&*text, "." | "..") || text.contains(std::path::is_separator)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_project_is_told_by_key_or_by_directory() {
+        for directory in [".", "..", "./app", "/work/app", "app/"] {
+            assert!(is_directory(OsStr::new(directory)), "{directory}");
+        }
+        assert!(!is_directory(OsStr::new("app-12ab34")));
+    }
+}

@@ -1,0 +1,16 @@
+//! The real binary, as users and clients meet it.
+
+mod command_line;
+mod foreign_clients;
+mod hostile_lines;
+mod passphrase;
+mod process_life;
+mod protocol;
+mod reference;
+
+use strata_testkit::{binary::Binary, home::TestHome};
+
+/// The binary under test on a home.
+fn strata(home: &TestHome) -> Binary<'_> {
+    Binary::new(env!("CARGO_BIN_EXE_strata"), home)
+}

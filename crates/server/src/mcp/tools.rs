@@ -1,0 +1,108 @@
+//! The list of tools, made from the table of operations.
+
+use std::{borrow::Cow, sync::Arc};
+
+use rmcp::model::{Tool, ToolAnnotations};
+use serde_json::{Map, Value, json};
+use strata_engine::{
+    operation::{Audience, Effect, Entry, Toolset},
+    registry::OPERATIONS,
+};
+
+/// The argument by which a caller chooses the form of the reply.
+pub const FORMAT: &str = "format";
+
+/// The operations shown under `toolsets`, in the table's order; the first of a name wins.
+pub(super) fn shown(toolsets: &[Toolset]) -> Vec<&'static Entry> {
+    let mut shown: Vec<&'static Entry> = Vec::new();
+    for entry in OPERATIONS {
+        let offered = toolsets.contains(&entry.spec.toolset) && entry.spec.audience == Audience::Everyone;
+        if offered && shown.iter().all(|e| e.spec.tool != entry.spec.tool) {
+            shown.push(entry);
+        }
+    }
+    shown
+}
+
+/// An operation as clients see it.
+pub(super) fn tool(entry: &Entry) -> Tool {
+    let spec = &entry.spec;
+    let schema = match with_format(entry) {
+        Value::Object(schema) => schema,
+        _ => Map::new(),
+    };
+    Tool::new(Cow::Borrowed(spec.tool), Cow::Borrowed(spec.about), Arc::new(schema))
+        .with_title(spec.title)
+        .with_annotations(annotations(spec.title, spec.effect))
+}
+
+fn annotations(title: &str, effect: Effect) -> ToolAnnotations {
+    ToolAnnotations::with_title(title)
+        .read_only(effect == Effect::Read)
+        .destructive(effect == Effect::Destroy)
+        .idempotent(effect == Effect::Read)
+        .open_world(false)
+}
+
+/// The request's schema with the argument that every tool has. An operation's own argument of the
+/// same name stands.
+pub fn with_format(entry: &Entry) -> Value {
+    let mut schema = (entry.request_schema)();
+    if let Some(properties) = schema["properties"].as_object_mut() {
+        properties.entry(FORMAT).or_insert_with(|| {
+            json!({
+                "type": "string",
+                "enum": ["markdown", "json"],
+                "description": "Form of the reply: markdown (default) to read, json for programs.",
+            })
+        });
+    }
+    schema
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_engine::schema::lint;
+
+    use super::*;
+
+    #[test]
+    fn every_schema_is_portable_as_listed() {
+        for entry in OPERATIONS {
+            let schema = with_format(entry);
+            assert_eq!(lint(&schema), Vec::<String>::new(), "{}", entry.spec.tool);
+            assert!(schema["properties"][FORMAT].is_object());
+        }
+    }
+
+    #[test]
+    fn the_list_is_the_same_every_time_and_names_are_unique() {
+        let list = || -> Vec<Value> {
+            shown(&Toolset::ALL)
+                .iter()
+                .map(|e| serde_json::to_value(tool(e)).expect("a tool serialises"))
+                .collect()
+        };
+        assert_eq!(list(), list());
+        let mut names: Vec<_> = shown(&Toolset::ALL).iter().map(|e| e.spec.tool).collect();
+        names.sort_unstable();
+        let unique = names.len();
+        names.dedup();
+        assert_eq!(names.len(), unique);
+    }
+
+    #[test]
+    fn operations_for_people_are_not_shown() {
+        assert!(shown(&Toolset::ALL).iter().all(|e| e.spec.audience == Audience::Everyone));
+        assert!(shown(&[]).is_empty());
+    }
+
+    #[test]
+    fn tools_promise_no_output_schema() {
+        for entry in shown(&Toolset::ALL) {
+            let value = serde_json::to_value(tool(entry)).expect("a tool serialises");
+            assert!(value.get("outputSchema").is_none());
+            assert_eq!(value["annotations"]["readOnlyHint"], entry.spec.effect == Effect::Read);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The life of one call, in process: progress, cancel, deadline and room, over the real protocol.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+use strata_core::scope::Scope;
+use strata_engine::{engine::Engine, settings::Settings};
+use strata_server::mcp::{Ended, EngineSource, Options, ScopeResolver, serve};
+use tokio::io::{
+    AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf, duplex, split,
+};
+
+/// Far above anything these tests wait for.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+struct Client {
+    input: WriteHalf<DuplexStream>,
+    output: Lines<BufReader<ReadHalf<DuplexStream>>>,
+}
+
+impl Client {
+    async fn send(&mut self, message: Value) {
+        self.input.write_all(format!("{message}\n").as_bytes()).await.expect("the server reads");
+    }
+
+    async fn call(&mut self, id: u64, meta: Value) {
+        let params = json!({ "name": "status", "arguments": {}, "_meta": meta });
+        self.send(json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })).await;
+    }
+
+    async fn read(&mut self) -> Value {
+        let line = tokio::time::timeout(PATIENCE, self.output.next_line()).await.expect("in time");
+        serde_json::from_str(&line.expect("readable").expect("open")).expect("JSON")
+    }
+}
+
+/// Runs `test` against a server whose calls take as long as `scope` does.
+fn with_server<F: Future<Output = ()>>(
+    options: &Options,
+    scope: ScopeResolver,
+    test: impl FnOnce(Client) -> F,
+) -> Ended {
+    let engine: EngineSource = Arc::new(|| Ok(Engine::new(Settings::for_home("/nowhere/at/all"))));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+    runtime.block_on(async {
+        let (ours, theirs) = duplex(1 << 20);
+        let (reader, writer) = split(theirs);
+        let (output, input) = split(ours);
+        let client = Client { input, output: BufReader::new(output).lines() };
+        let (ended, ()) = tokio::join!(serve(engine, scope, options, reader, writer), test(client));
+        ended
+    })
+}
+
+fn taking(time: Duration) -> ScopeResolver {
+    Arc::new(move || {
+        std::thread::sleep(time);
+        Scope::user()
+    })
+}
+
+#[test]
+fn a_waiting_client_hears_of_progress_when_it_asked_to() {
+    let ended =
+        with_server(&Options::default(), taking(Duration::from_millis(2600)), |mut client| async move {
+            client.call(1, json!({ "progressToken": "tick" })).await;
+            let mut told = Vec::new();
+            loop {
+                let message = client.read().await;
+                if message["id"] == 1 {
+                    break;
+                }
+                assert_eq!(message["method"], "notifications/progress");
+                assert_eq!(message["params"]["progressToken"], "tick");
+                told.push(message["params"]["progress"].as_f64().expect("a number"));
+            }
+            assert!(told.len() >= 2 && told.is_sorted_by(|a, b| a < b), "{told:?}");
+            client.call(2, json!({})).await;
+            assert_eq!(client.read().await["id"], 2, "nobody who did not ask is told");
+        });
+    assert_eq!(ended, Ended::Closed);
+}
+
+#[test]
+fn a_call_past_its_deadline_is_answered_and_the_server_goes_on() {
+    let options = Options { call_timeout: Duration::from_millis(300), ..Options::default() };
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&calls);
+    let first_is_slow: ScopeResolver = Arc::new(move || {
+        if counted.fetch_add(1, Ordering::Relaxed) == 0 {
+            std::thread::sleep(Duration::from_secs(2));
+        }
+        Scope::user()
+    });
+    with_server(&options, first_is_slow, |mut client| async move {
+        client.call(1, json!({})).await;
+        let answer = client.read().await;
+        let text = answer["result"]["content"][0]["text"].as_str().expect("a text");
+        assert!(text.starts_with("error: deadline\n"), "{text}");
+        client.call(2, json!({})).await;
+        assert_eq!(client.read().await["result"]["isError"], false);
+    });
+    assert_eq!(calls.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn a_cancelled_call_gets_no_answer_and_holds_nobody_up() {
+    let started = Instant::now();
+    with_server(&Options::default(), taking(Duration::from_millis(700)), |mut client| async move {
+        client.call(1, json!({})).await;
+        client.send(json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } })).await;
+        client.call(2, json!({})).await;
+        assert_eq!(client.read().await["id"], 2, "the first was withdrawn");
+    });
+    assert!(started.elapsed() < PATIENCE);
+}
+
+#[test]
+fn a_panic_outside_the_operation_is_contained_too() {
+    let scope: ScopeResolver = Arc::new(|| panic!("on purpose"));
+    with_server(&Options::default(), scope, |mut client| async move {
+        client.call(1, json!({})).await;
+        let answer = client.read().await;
+        let text = answer["result"]["content"][0]["text"].as_str().expect("a text");
+        assert!(text.starts_with("error: internal\n") && text.contains("on purpose"), "{text}");
+        client.send(json!({ "jsonrpc": "2.0", "id": 2, "method": "ping" })).await;
+        assert_eq!(client.read().await["id"], 2);
+    });
+}
+
+#[test]
+fn a_client_that_says_nothing_for_too_long_is_left() {
+    let options = Options { idle: Some(Duration::ZERO), ..Options::default() };
+    let ended = with_server(&options, taking(Duration::ZERO), |client| async move {
+        tokio::time::sleep(Duration::from_millis(1500)).await;
+        drop(client);
+    });
+    assert_eq!(ended, Ended::Idle);
+}

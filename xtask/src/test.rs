@@ -1,0 +1,179 @@
+//! `test`: everything that must hold before a change is accepted, in one command.
+
+use std::{env, error::Error, path::Path, process::Command, time::Instant};
+
+use crate::{
+    Outcome, foreign,
+    shell::{cargo, exists, run as run_command, say, watch},
+    tidy,
+};
+
+/// How many tests passed and failed; a check that is no test counts as one when it fails.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+struct Count {
+    passed: usize,
+    failed: usize,
+}
+
+impl std::ops::AddAssign for Count {
+    fn add_assign(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+    }
+}
+
+/// Checks `packages`, or everything when none is named.
+pub(crate) fn run(packages: &[String]) -> Outcome {
+    let chosen = Chosen(packages);
+    let mut total = Count::default();
+    step(&mut total, "style", || check(&mut cargo(["fmt", "--all", "--check"])));
+    step(&mut total, "the rules of the house", || tidy::run().map(|()| Count::default()));
+    step(&mut total, "lints", || {
+        check(chosen.cargo(&["clippy"]).args(["--all-targets", "--quiet", "--", "-D", "warnings"]))
+    });
+    step(&mut total, "tests", || all_tests(&chosen, &foreign::install()?));
+    if packages.is_empty() {
+        // Refused by cargo for a package that is only a binary.
+        step(&mut total, "examples in the documentation", || {
+            libtest(chosen.cargo(&["test"]).args(["--doc", "--no-fail-fast", "--quiet"]))
+        });
+    }
+    step(&mut total, "documentation", || {
+        check(chosen.cargo(&["doc"]).args(["--no-deps", "--quiet"]).env("RUSTDOCFLAGS", "-D warnings"))
+    });
+    say(&format!("{} passed, {} failed", total.passed, total.failed));
+    if total.failed == 0 { Ok(()) } else { Err("not everything holds".into()) }
+}
+
+/// The packages to look at; none is all.
+struct Chosen<'a>(&'a [String]);
+
+impl Chosen<'_> {
+    /// A cargo command over them.
+    fn cargo(&self, words: &[&str]) -> Command {
+        let mut command = cargo(words);
+        if self.0.is_empty() {
+            command.arg("--workspace");
+        }
+        command.args(self.0.iter().flat_map(|package| ["--package", package]));
+        command
+    }
+}
+
+/// Runs one step. A fault of the step itself counts as a failure, so that nothing is skipped in silence.
+fn step(total: &mut Count, name: &str, work: impl FnOnce() -> Result<Count, Box<dyn Error>>) {
+    let started = Instant::now();
+    say(&format!("== {name}"));
+    match work() {
+        Ok(count) => *total += count,
+        Err(error) => {
+            say(&format!("error: {name}: {error}"));
+            total.failed += 1;
+        }
+    }
+    say(&format!("   {:.0} s", started.elapsed().as_secs_f64()));
+}
+
+fn check(command: &mut Command) -> Result<Count, Box<dyn Error>> {
+    run_command(command)?;
+    Ok(Count::default())
+}
+
+/// Every test, those that need the foreign clients too.
+fn all_tests(chosen: &Chosen<'_>, tools: &Path) -> Result<Count, Box<dyn Error>> {
+    let nextest = exists(&env::var("CARGO").unwrap_or_else(|_| "cargo".into()), "nextest");
+    let mut command = if nextest { chosen.cargo(&["nextest", "run"]) } else { chosen.cargo(&["test"]) };
+    command.arg("--no-fail-fast").env("STRATA_TEST_TOOLS", tools);
+    if nextest {
+        command.args(["--run-ignored", "all", "--status-level", "fail", "--final-status-level", "fail"]);
+        nextest_run(&mut command)
+    } else {
+        libtest(command.args(["--lib", "--bins", "--tests", "--", "--include-ignored"]))
+    }
+}
+
+/// Nextest reports on standard error; its summary is the only thing we need of it.
+fn nextest_run(command: &mut Command) -> Result<Count, Box<dyn Error>> {
+    let mut count = Count::default();
+    let joined = join_streams(command);
+    let succeeded = watch(joined, |line| {
+        if let Some(summary) = nextest_summary(line) {
+            count = summary;
+        }
+    })?;
+    finished(count, succeeded)
+}
+
+/// The same command with standard error joined into standard output.
+fn join_streams(command: &mut Command) -> &mut Command {
+    let mut joined = Command::new("sh");
+    joined.args(["-c", "exec \"$0\" \"$@\" 2>&1"]).arg(command.get_program()).args(command.get_args());
+    if let Some(directory) = command.get_current_dir() {
+        joined.current_dir(directory);
+    }
+    for (name, value) in command.get_envs() {
+        if let Some(value) = value {
+            joined.env(name, value);
+        }
+    }
+    *command = joined;
+    command
+}
+
+fn libtest(command: &mut Command) -> Result<Count, Box<dyn Error>> {
+    let mut count = Count::default();
+    let succeeded = watch(command, |line| {
+        if let Some(one) = libtest_summary(line) {
+            count += one;
+        }
+    })?;
+    finished(count, succeeded)
+}
+
+/// A run that failed without a failing test did not even build.
+fn finished(count: Count, succeeded: bool) -> Result<Count, Box<dyn Error>> {
+    if succeeded || count.failed > 0 { Ok(count) } else { Err("the tests did not run".into()) }
+}
+
+/// `Summary [ 1.0s] 12 tests run: 10 passed (1 slow), 1 failed, 1 timed out, 3 skipped`.
+fn nextest_summary(line: &str) -> Option<Count> {
+    let (_, results) = line.trim_start().strip_prefix("Summary")?.split_once("run:")?;
+    let number = |word: &str| -> usize {
+        let part = results.split(',').find(|p| p.contains(word));
+        part.and_then(|p| p.split_whitespace().next()).and_then(|n| n.parse().ok()).unwrap_or(0)
+    };
+    let failed = ["failed", "timed out", "exec failed"].iter().map(|w| number(w)).sum();
+    Some(Count { passed: number("passed"), failed })
+}
+
+/// `test result: ok. 5 passed; 0 failed; ...`.
+fn libtest_summary(line: &str) -> Option<Count> {
+    let (_, results) = line.trim_start().strip_prefix("test result:")?.split_once(". ")?;
+    let number = |word: &str| -> usize {
+        let part = results.split(';').find(|p| p.contains(word));
+        part.and_then(|p| p.split_whitespace().next()).and_then(|n| n.parse().ok()).unwrap_or(0)
+    };
+    Some(Count { passed: number("passed"), failed: number("failed") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn summaries_of_both_runners_are_understood() {
+        let line =
+            "     Summary [   4.1s] 40 tests run: 38 passed (2 slow), 1 failed, 1 timed out, 3 skipped";
+        assert_eq!(nextest_summary(line), Some(Count { passed: 38, failed: 2 }));
+        assert_eq!(nextest_summary("  PASS [0.1s] x"), None);
+        let line = "test result: FAILED. 18 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out";
+        assert_eq!(libtest_summary(line), Some(Count { passed: 18, failed: 2 }));
+        assert_eq!(libtest_summary("test a::b ... ok"), None);
+    }
+
+    #[test]
+    fn a_run_without_results_is_a_failure() {
+        assert!(finished(Count::default(), false).is_err());
+        assert!(finished(Count { passed: 1, failed: 1 }, false).is_ok());
+    }
+}
