@@ -110,6 +110,34 @@ fn events_are_purged_too_and_old_index_files_go() {
 }
 
 #[test]
+fn a_purge_reaches_into_merged_segments() {
+    let mut s = home(7);
+    s.engine = strata_engine::engine::Engine::with_sources(
+        {
+            let mut settings = strata_engine::settings::Settings::for_home(s.home.path());
+            settings.config.semantic.model = "off".into();
+            settings
+        },
+        Box::new(strata_engine::clock::ManualClock::at(support::NOON)),
+        Box::new(strata_engine::clock::SeededIds::new(7)),
+    );
+    become_owner(&mut s);
+    let turns = |from: usize| -> Vec<String> {
+        (from..from + 2_500).map(|n| format!("turn {n} of a long and calm talk")).collect()
+    };
+    maintain_support::tell_many(&s, &turns(0));
+    let id = tell(&s, "talk", SECRET);
+    maintain_support::tell_many(&s, &turns(2_500));
+    s.ok("reindex", json!({}));
+    assert_eq!(s.recall("zanzibarquokka").first(), Some(&id));
+    let reply = s.ok("purge", json!({ "id": id }));
+    assert_eq!(reply["verified"], true, "{reply}");
+    assert_eq!(pieces_in(&s), []);
+    assert_eq!(s.recall("turn 4321").len(), 10);
+    assert_eq!(s.ok("doctor", json!({ "full": true }))["healthy"], true);
+}
+
+#[test]
 fn files_that_repeat_the_text_are_named() {
     let (s, id) = planted();
     let note = s.home.path().join("vault/knowledge");
@@ -134,7 +162,11 @@ fn what_other_memories_say_too_is_no_proof() {
         (old, new["id"].as_str().expect("an id").to_owned())
     });
     let reply = s.ok("purge", json!({ "id": old }));
-    assert_eq!(reply["verified"], true, "{reply}");
+    assert_eq!(
+        (reply["verified"].clone(), reply["other_versions"].clone()),
+        (json!(true), json!([new])),
+        "{reply}"
+    );
     assert_eq!(s.recall("staging database port"), [new]);
 }
 

@@ -207,6 +207,28 @@ fn what_was_purged_here_stays_out() {
 }
 
 #[test]
+fn an_agent_loads_in_its_own_name_and_scope_only() {
+    let mut other = home(7);
+    other.ok("remember", json!({ "text": "the tide turns at noon" }));
+    other.ok("reflect", json!({ "text": "ask before merging", "layer": "P0", "reason": "r" }));
+    other.set_kind(PrincipalKind::System);
+    let text = export(&other, "a.jsonl").expect("exported").replace("agent:test", "human:ana");
+    let text = text.replace("\"status\":\"pending\"", "\"status\":\"approved\"");
+    let fresh = home(99);
+    let reply = load(&fresh, &text);
+    assert_eq!((reply["memories"].as_u64(), reply["reviews"].as_u64()), (Some(2), Some(1)), "{reply}");
+    let id = fresh.recall("when does the tide turn")[0].clone();
+    assert_eq!(fresh.ok("inspect", json!({ "id": id }))["writer"], "agent:test");
+    assert_eq!(fresh.ok("status", json!({}))["holds"]["pending_reviews"], 1);
+    assert!(fresh.recall("ask before merging").is_empty(), "a candidate is in no search");
+
+    let foreign = text.replace("\"project\":null,\"branch\"", "\"project\":\"atlas\",\"branch\"");
+    let fresh = home(99);
+    assert_eq!(fresh.fails("load", json!({ "path": put(&fresh, &foreign) })), ErrorKind::Invalid);
+    assert_eq!(fresh.ok("status", json!({}))["holds"]["memories"], 0);
+}
+
+#[test]
 fn damaged_files_are_refused_whole() {
     let text = acting_export(&furnished(7));
     let lines: Vec<&str> = text.lines().collect();

@@ -36,3 +36,25 @@ pub fn is_open_to_others(path: &Path) -> bool {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_temporary_directory_is_local_and_has_room() {
+        let directory = tempfile::tempdir().expect("temporary directory");
+        assert!(check_filesystem(directory.path()).is_ok());
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert!(free_space(directory.path()).is_some_and(|bytes| bytes > 0));
+            assert_eq!(free_space(&directory.path().join("nowhere")), None);
+            for (mode, open) in [(0o700, false), (0o750, true), (0o704, true)] {
+                let permissions = std::fs::Permissions::from_mode(mode);
+                std::fs::set_permissions(directory.path(), permissions).expect("changed");
+                assert_eq!(is_open_to_others(directory.path()), open, "{mode:o}");
+            }
+        }
+    }
+}

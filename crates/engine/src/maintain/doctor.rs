@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     engine::Engine,
     error::Error,
+    maintain::counted,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Block, Document, Mark, Render},
 };
@@ -192,8 +193,8 @@ impl Render for Response {
         }
         match (bad, warn) {
             (0, 0) => document.note(Mark::Good, "all is well"),
-            (0, warn) => document.note(Mark::Warning, format!("healthy, with {warn} warnings")),
-            (bad, _) => document.note(Mark::Bad, format!("{bad} checks failed")),
+            (0, warn) => document.note(Mark::Warning, format!("healthy, with {}", counted(warn, "warning"))),
+            (bad, _) => document.note(Mark::Bad, format!("{} failed", counted(bad, "check"))),
         }
     }
 }

@@ -15,9 +15,12 @@ use strata_store::{
     ledger::{AuditFilter, EpisodeFilter, LedgerRead, MemoryFilter, MemoryRow, PurgedKind, ReviewFilter},
 };
 
-use super::transfer::{
-    EpisodeLine, EvidenceLine, Header, LOAD, Line, MemoryLine, ProjectLine, PurgedLine, ReviewLine,
-    StateLine, VERSION, is_export, read_record,
+use super::{
+    counted,
+    transfer::{
+        EpisodeLine, EvidenceLine, Header, LOAD, Line, MemoryLine, ProjectLine, PurgedLine, ReviewLine,
+        StateLine, VERSION, is_export, read_record,
+    },
 };
 use crate::{
     authority,
@@ -325,8 +328,13 @@ fn json(text: &str) -> Value {
 impl Render for Response {
     fn render(&self) -> Document {
         let text = format!(
-            "exported {} memories, {} episodes, {} reviews and {} tombstones to {} ({} bytes)",
-            self.memories, self.episodes, self.reviews, self.purged, self.path, self.bytes
+            "exported {}, {}, {} and {} to {} ({} bytes)",
+            counted(self.memories, "memory"),
+            counted(self.episodes, "episode"),
+            counted(self.reviews, "review"),
+            counted(self.purged, "tombstone"),
+            self.path,
+            self.bytes
         );
         Document::new()
             .note(Mark::Good, text)

@@ -19,7 +19,7 @@ use strata_store::{
 use super::{
     backup::{FOLDER, directory},
     byte_scan::{Fragments, scan},
-    purged,
+    counted, purged,
     reindex::{index_everything, with_writer},
 };
 use crate::{
@@ -77,6 +77,8 @@ pub struct Response {
     pub remaining_backups: Vec<String>,
     /// Files that could not be searched.
     pub unreadable: Vec<String>,
+    /// Earlier and later versions of the memory; each is a memory of its own and is still there.
+    pub other_versions: Vec<String>,
 }
 
 impl Operation for Purge {
@@ -126,6 +128,7 @@ impl Operation for Purge {
             remaining: Vec::new(),
             remaining_backups: Vec::new(),
             unreadable: Vec::new(),
+            other_versions: target.other_versions,
         };
         response.prove(engine.home(), &fragments)?;
         Ok(response)
@@ -140,6 +143,7 @@ struct Target {
     layer: Layer,
     hash: Option<[u8; 32]>,
     texts: Vec<String>,
+    other_versions: Vec<String>,
     already: bool,
 }
 
@@ -164,6 +168,7 @@ fn find(engine: &Engine, call: &Call<'_>, id: &Id) -> Result<Target, Error> {
 
 fn memory(r: &LedgerRead<'_>, id: &str) -> Result<Option<Target>, strata_store::error::StoreError> {
     let Some(row) = r.memory(id)? else { return tombstone(r, PurgedKind::Memory, id) };
+    let line = r.history(row.number)?.line;
     let mut texts = vec![row.body, row.title];
     for evidence in r.evidence(row.number)? {
         texts.extend([evidence.reference, evidence.note]);
@@ -175,6 +180,7 @@ fn memory(r: &LedgerRead<'_>, id: &str) -> Result<Option<Target>, strata_store::
         layer: row.state.layer,
         hash: Some(row.content_hash),
         texts,
+        other_versions: line.into_iter().map(|m| m.id).filter(|other| other != id).collect(),
         already: false,
     }))
 }
@@ -188,6 +194,7 @@ fn episode(r: &LedgerRead<'_>, id: &str) -> Result<Option<Target>, strata_store:
         layer: Layer::P2,
         hash: None,
         texts: vec![row.text],
+        other_versions: Vec::new(),
         already: false,
     }))
 }
@@ -206,6 +213,7 @@ fn tombstone(
         layer: Layer::P5,
         hash: None,
         texts: Vec::new(),
+        other_versions: Vec::new(),
         already: true,
     }))
 }
@@ -390,8 +398,18 @@ impl Render for Response {
     fn render(&self) -> Document {
         let mut document =
             Document::new().note(Mark::Good, format!("purged {} {} (#{})", self.kind, self.id, self.number));
+        if !self.other_versions.is_empty() {
+            let text = format!(
+                "other versions are memories of their own and still here: {}; purge them too if they say it",
+                self.other_versions.join(", ")
+            );
+            document = document.note(Mark::Warning, text);
+        }
         if self.verified {
-            let text = format!("searched {} files of the home: no byte of it is left", self.files_scanned);
+            let text = format!(
+                "searched {} of the home: no byte of it is left",
+                counted(self.files_scanned, "file")
+            );
             return document.note(Mark::Good, text);
         }
         if self.fragments == 0 {

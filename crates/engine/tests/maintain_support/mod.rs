@@ -78,29 +78,39 @@ pub(crate) fn acting<T>(s: &mut Session, kind: PrincipalKind, work: impl FnOnce(
 
 /// Stores a raw event as an importer would and returns its id.
 pub(crate) fn tell(s: &Session, session: &str, text: &str) -> String {
+    store_events(s, session, &[text.to_owned()]).swap_remove(0)
+}
+
+/// Stores many raw events at once.
+pub(crate) fn tell_many(s: &Session, texts: &[String]) {
+    store_events(s, "long talk", texts);
+}
+
+fn store_events(s: &Session, session: &str, texts: &[String]) -> Vec<String> {
     let gateway = Principal::new(PrincipalKind::Gateway, "test");
     let now = s.engine.clock().now();
-    let new = NewEpisode {
+    let event = |text: &String| NewEpisode {
         id: Id::from_bits(IdKind::Episode, s.engine.ids().bits()),
         external_id: None,
         session: session.to_owned(),
-        at: now,
+        at: s.engine.clock().now(),
         speaker: "ana".into(),
         role: "user".into(),
-        text: text.to_owned(),
+        text: text.clone(),
         metadata: json!({ "mood": "good" }).to_string(),
         scope: Scope::user(),
         source: "test".into(),
         writer: gateway.to_string(),
     };
+    let new: Vec<NewEpisode> = texts.iter().map(event).collect();
     let ledger = s.engine.existing_ledger().expect("a ledger");
     let row =
-        NewAudit { layer: Some(Layer::P2), ..NewAudit::new(&gateway, Face::Library, "import", "episodes:1") };
+        NewAudit { layer: Some(Layer::P2), ..NewAudit::new(&gateway, Face::Library, "import", "episodes") };
     let added = ledger.write(&Control::default(), now, |w| {
         let seq = w.record(&row)?;
-        w.insert_episodes(std::slice::from_ref(&new), seq)
+        w.insert_episodes(&new, seq)
     });
-    added.expect("stored")[0].id.clone()
+    added.expect("stored").into_iter().map(|e| e.id).collect()
 }
 
 /// The files below `directory` that hold the bytes, in any case of letters.

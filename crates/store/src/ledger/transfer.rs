@@ -35,7 +35,7 @@ impl LedgerWrite<'_> {
         for (_, state) in history {
             state.check()?;
         }
-        let content_key = self.content_key(&new.identity)?;
+        let content_key = *blake3::keyed_hash(&self.store_key()?, new.identity.as_bytes()).as_bytes();
         if last.status.is_live() {
             self.refuse_taken(&new.scope, new.topic_key.as_deref(), &content_key)?;
         }

@@ -7,6 +7,7 @@ use super::{BackupView, make};
 use crate::{
     engine::Engine,
     error::Error,
+    maintain::counted,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Document, Mark, Render},
 };
@@ -42,7 +43,10 @@ impl Operation for Create {
 impl Render for BackupView {
     fn render(&self) -> Document {
         Document::new()
-            .note(Mark::Good, format!("backed up {} files, {} bytes, as {}", self.files, self.bytes, self.id))
+            .note(
+                Mark::Good,
+                format!("backed up {}, {} bytes, as {}", counted(self.files, "file"), self.bytes, self.id),
+            )
             .note(
                 Mark::Info,
                 format!("it lies at {}; `strata backup restore {}` brings it back", self.path, self.id),

@@ -21,7 +21,7 @@ use crate::{
     authority::{self, PUBLIC_KEY, hexadecimal},
     engine::Engine,
     error::Error,
-    maintain::{purged, reindex::index_everything},
+    maintain::{counted, purged, reindex::index_everything},
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Document, Mark, Render},
 };
@@ -257,7 +257,10 @@ impl Render for Response {
         if self.purged_again > 0 {
             document = document.note(
                 Mark::Info,
-                format!("{} things in it had been purged; they are purged again", self.purged_again),
+                format!(
+                    "purged again, because the backup still held it: {}",
+                    counted(self.purged_again, "thing")
+                ),
             );
         }
         if let Some(previous) = &self.previous {

@@ -11,7 +11,10 @@ use strata_store::ledger::{LOCAL, SourceState};
 use super::{Examination, ledger::named};
 use crate::{
     error::Error,
-    maintain::reindex::{index_everything, rebuild_quietly},
+    maintain::{
+        counted,
+        reindex::{index_everything, rebuild_quietly},
+    },
 };
 
 impl Examination<'_> {
@@ -45,13 +48,17 @@ impl Examination<'_> {
                 "the next search rebuilds it",
             );
         } else if behind > 0 {
-            self.warn("index", format!("it is {behind} changes behind"), "the next search catches up");
+            self.warn(
+                "index",
+                format!("changes it has not followed yet: {behind}"),
+                "the next search catches up",
+            );
         } else {
             self.ok("index", format!("it has followed the ledger to its end, change {}", head.1));
         }
         if self.fix && (behind > 0 || cursor.epoch != head.0) {
             let left = index_everything(self.engine, self.call, &mut |_, _| Ok(()))?;
-            self.fixed.push(format!("the index followed the ledger; {left} changes are left"));
+            self.fixed.push(format!("the index followed the ledger; changes left: {left}"));
         }
         self.vectors()
     }
@@ -86,8 +93,14 @@ impl Examination<'_> {
             let detail =
                 format!("the index has vectors of {}, not of the model in use ({model})", named(&others));
             self.warn("vectors", detail, "`strata reindex` makes them");
+        } else if self.engine.searcher().index().missing(LOCAL, &model, 1)?.is_empty() {
+            self.ok("vectors", format!("complete, made by {model}"));
         } else {
-            self.ok("vectors", format!("made by {model}"));
+            self.warn(
+                "vectors",
+                format!("some passages have none by {model}"),
+                "`strata reindex` makes them",
+            );
         }
         Ok(())
     }
@@ -104,7 +117,7 @@ impl Examination<'_> {
         let missing: Vec<String> =
             registered.iter().filter(|file| !file.exists()).map(|file| file.display().to_string()).collect();
         if missing.is_empty() {
-            self.ok("documents", format!("{} indexed files, all there", registered.len()));
+            self.ok("documents", format!("{}, all there", counted(registered.len(), "indexed file")));
         } else {
             let detail = format!(
                 "{} of {} indexed files cannot be reached: {}",

@@ -10,7 +10,11 @@ use strata_store::{
 };
 
 use super::Examination;
-use crate::{authority::PUBLIC_KEY, error::Error, maintain::backup::directory};
+use crate::{
+    authority::PUBLIC_KEY,
+    error::Error,
+    maintain::{backup::directory, counted},
+};
 
 /// Things named in one finding; more say nothing new.
 const NAMED: usize = 10;
@@ -77,10 +81,13 @@ impl Examination<'_> {
         if report.is_whole() {
             let signed = match report.signed_heads {
                 0 => "nothing signed yet".to_owned(),
-                n => format!("{n} signed heads fit"),
+                n => format!("{} as signed", counted(n, "head")),
             };
-            let detail =
-                format!("{} lines, unbroken; {signed}, {} witnesses agree", report.entries, witnesses.len());
+            let detail = format!(
+                "unbroken up to line {}; {signed}, confirmed by {}",
+                report.head.seq,
+                counted(witnesses.len(), "witness")
+            );
             self.ok("audit", detail);
         }
         for finding in report.findings {
@@ -133,8 +140,7 @@ impl Examination<'_> {
         if wrong.is_empty() {
             self.ok("states", "every memory is where its history says");
         } else {
-            let detail =
-                format!("{} memories are not where their history says: {}", wrong.len(), named(&wrong));
+            let detail = format!("{} not as history says: {}", counted(wrong.len(), "memory"), named(&wrong));
             self.bad("states", detail, "somebody changed the ledger's file; compare with a backup");
         }
         Ok(())
@@ -165,8 +171,8 @@ impl Examination<'_> {
         }
         if !dangling.is_empty() {
             let detail = format!(
-                "{} memories name a successor that is not here: {}",
-                dangling.len(),
+                "{} with a successor that is not here: {}",
+                counted(dangling.len(), "memory"),
                 named(&dangling)
             );
             self.warn(
@@ -176,8 +182,11 @@ impl Examination<'_> {
             );
         }
         if !orphaned.is_empty() {
-            let detail =
-                format!("{} replaced memories name no successor: {}", orphaned.len(), named(&orphaned));
+            let detail = format!(
+                "replaced without a successor: {}, {}",
+                counted(orphaned.len(), "memory"),
+                named(&orphaned)
+            );
             self.warn("successors", detail, "`strata restore ID` brings one back");
         }
         Ok(())

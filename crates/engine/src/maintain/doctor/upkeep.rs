@@ -7,7 +7,7 @@ use strata_store::{backup, ledger::PurgedKind};
 use super::{Examination, ledger::named};
 use crate::{
     error::Error,
-    maintain::{backup::directory, jobs::is_stalled, purge::other_index_files, purged},
+    maintain::{backup::directory, counted, jobs::is_stalled, purge::other_index_files, purged},
 };
 
 /// How old a temporary file is before nobody can be at work on it: one hour.
@@ -28,7 +28,7 @@ impl Examination<'_> {
         }
         let names: Vec<String> = left.iter().map(|p| p.display().to_string()).collect();
         if !self.fix {
-            let detail = format!("{} unfinished or damaged files lie about: {}", left.len(), named(&names));
+            let detail = format!("{}: {}", counted(left.len(), "unfinished or damaged file"), named(&names));
             self.warn("leftovers", detail, "`strata doctor --fix` removes them");
             return Ok(());
         }
@@ -80,10 +80,10 @@ impl Examination<'_> {
             self.ok("jobs", format!("{open} open, none stalled"));
         } else if self.fix {
             let ended = ledger.write(&control, now, |w| w.expire_jobs())?;
-            self.fixed.push(format!("ended {ended} jobs whose workers had stopped"));
+            self.fixed.push(format!("ended {} whose worker had stopped", counted(ended, "job")));
             self.ok("jobs", "none stalled");
         } else {
-            let detail = format!("the workers of {} jobs have stopped: {}", stalled.len(), named(&stalled));
+            let detail = format!("{} without a worker: {}", counted(stalled.len(), "job"), named(&stalled));
             self.warn("jobs", detail, "`strata doctor --fix` ends them; then start the work again");
         }
         Ok(())
@@ -107,7 +107,8 @@ impl Examination<'_> {
             Ok((r.purged()?, back))
         })?;
         if !back.is_empty() {
-            let detail = format!("{} purged things are in the ledger: {}", back.len(), named(&back));
+            let detail =
+                format!("{} back in the ledger: {}", counted(back.len(), "purged thing"), named(&back));
             self.bad("purges", detail, "run `strata purge ID` for each of them again");
         }
         if !list.damaged.is_empty() {
@@ -128,11 +129,11 @@ impl Examination<'_> {
             for stone in &missing {
                 purged::add(self.engine.home(), &control, stone.kind, &stone.id, stone.at)?;
             }
-            self.fixed.push(format!("{} purges were added to {}", missing.len(), purged::FILE));
+            self.fixed.push(format!("{} added to {}", counted(missing.len(), "purge"), purged::FILE));
         } else if !missing.is_empty() {
             let detail = format!(
-                "{} purges are missing in {}: a restore might bring them back",
-                missing.len(),
+                "{} missing in {}: a restore might undo that",
+                counted(missing.len(), "purge"),
                 purged::FILE
             );
             self.warn("purges", detail, "`strata doctor --fix` adds them");
@@ -153,7 +154,11 @@ impl Examination<'_> {
             Some(newest) => {
                 self.ok(
                     "backups",
-                    format!("{}, the newest of {}", whole.len(), newest.created_at.to_rfc3339()),
+                    format!(
+                        "{}, the newest of {}",
+                        counted(whole.len(), "backup"),
+                        newest.created_at.to_rfc3339()
+                    ),
                 );
             }
         }

@@ -1,0 +1,278 @@
+//! The lines of an export on their way in: through the gate, and past the policy.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use strata_core::{
+    duplicate,
+    error::ParseError,
+    id::Id,
+    memory::{Kind, Layer, Status},
+    policy::Action,
+    principal::{Principal, PrincipalKind},
+    scope::Scope,
+    time::Timestamp,
+};
+use strata_store::ledger::{EvidenceRow, NewEpisode, NewMemory, PurgedKind, ReviewRow, ReviewStatus, State};
+
+use crate::{
+    authority,
+    engine::Engine,
+    error::Error,
+    gate::Gate,
+    maintain::transfer::{
+        EpisodeLine, LOAD, Line, MemoryLine, PurgedLine, ReviewLine, ScopeFields, record_of,
+    },
+    operation::Call,
+};
+
+/// The file's content, through the gate.
+#[derive(Default)]
+pub(super) struct Incoming {
+    pub(super) gate: Gate,
+    pub(super) projects: Vec<(String, String)>,
+    pub(super) memories: Vec<IncomingMemory>,
+    pub(super) episodes: Vec<(i64, NewEpisode)>,
+    pub(super) reviews: Vec<ReviewRow>,
+    pub(super) purged: Vec<(PurgedKind, PurgedLine)>,
+}
+
+pub(super) struct IncomingMemory {
+    pub(super) number: i64,
+    pub(super) new: NewMemory,
+    /// State, time it began, record.
+    pub(super) history: Vec<(State, i64, String)>,
+    pub(super) superseded_by: Option<String>,
+    pub(super) superseded_reason: Option<String>,
+}
+
+/// Who stores what.
+pub(super) struct Actors {
+    /// Memories and the rest.
+    pub(super) owner: Principal,
+    /// Raw events, which come in through an importer on somebody's behalf.
+    pub(super) gateway: Principal,
+}
+
+impl Incoming {
+    pub(super) fn take(&mut self, engine: &Engine, line: Line) -> Result<(), Error> {
+        match line {
+            // The parser lets only the first line be one.
+            Line::StrataExport(_) => {}
+            Line::Project(p) => {
+                let name = self.gate.field("name", Some(&p.name))?.unwrap_or_else(|| p.key.clone());
+                self.projects.push((p.key, name));
+            }
+            Line::Memory(m) => {
+                let memory = self.memory(engine, *m)?;
+                self.memories.push(memory);
+            }
+            Line::Episode(e) => {
+                let episode = self.episode(*e)?;
+                self.episodes.push(episode);
+            }
+            Line::Review(v) => {
+                let review = self.review(*v)?;
+                self.reviews.push(review);
+            }
+            Line::Purged(p) => {
+                let kind = PurgedKind::parse(&p.kind).map_err(|e| Error::parse("kind", &e))?;
+                whole_id(&p.id)?;
+                self.purged.push((kind, p));
+            }
+        }
+        Ok(())
+    }
+
+    fn memory(&mut self, engine: &Engine, line: MemoryLine) -> Result<IncomingMemory, Error> {
+        let gate = &mut self.gate;
+        let body = gate.body("text", &line.text)?;
+        let mut salt = [0; 16];
+        engine.ids().fill(&mut salt);
+        let mut history = Vec::with_capacity(line.states.len());
+        for state in &line.states {
+            history.push((state.state()?, state.since, record_of(state)));
+        }
+        let first =
+            history.first().ok_or_else(|| Error::argument("states", "is empty", "export the file again"))?.0;
+        let evidence = line.evidence.into_iter().map(|e| {
+            Ok(EvidenceRow {
+                kind: gate.field("evidence", Some(&e.kind))?.unwrap_or_default(),
+                reference: gate.field("evidence", Some(&e.reference))?.unwrap_or_default(),
+                note: gate.field("evidence", Some(&e.note))?.unwrap_or_default(),
+                at: Timestamp(e.at),
+            })
+        });
+        let evidence = evidence.collect::<Result<Vec<_>, Error>>()?;
+        let new = NewMemory {
+            kind: Kind::parse(&line.kind).map_err(|e| Error::parse("kind", &e))?,
+            title: gate.field("title", Some(&line.title))?.unwrap_or_default(),
+            identity: duplicate::identity(&body),
+            bands: duplicate::bands(&body).into_iter().map(u64::cast_signed).collect(),
+            scope: scope(line.scope)?,
+            branch_scope: line.branch_scope,
+            commit: gate.field("commit", line.commit.as_deref())?,
+            module_path: gate.field("module_path", line.module_path.as_deref())?,
+            parent: gate.field("parent", line.parent.as_deref())?,
+            topic_key: gate.field("topic_key", line.topic_key.as_deref())?,
+            tags: gate.list("tags", &line.tags)?,
+            source: gate.field("source", Some(&line.source))?.unwrap_or_default(),
+            session: gate.field("session", line.session.as_deref())?,
+            valid_from: line.valid_from.map(Timestamp),
+            valid_to: line.valid_to.map(Timestamp),
+            supersedes: line.supersedes.as_deref().map(whole_id).transpose()?,
+            metadata: metadata(gate, &line.metadata)?,
+            state: first,
+            evidence,
+            ..NewMemory::new(whole_id(&line.id)?, &body, &line.writer, Timestamp(line.created_at), salt)
+        };
+        Ok(IncomingMemory {
+            number: line.number,
+            new,
+            history,
+            superseded_by: line.superseded_by.as_deref().map(whole_id).transpose()?.map(|id| id.to_string()),
+            superseded_reason: gate.field("superseded_reason", line.superseded_reason.as_deref())?,
+        })
+    }
+
+    fn episode(&mut self, line: EpisodeLine) -> Result<(i64, NewEpisode), Error> {
+        let gate = &mut self.gate;
+        let new = NewEpisode {
+            id: whole_id(&line.id)?,
+            external_id: gate.field("external_id", line.external_id.as_deref())?,
+            session: gate.field("session", Some(&line.session))?.unwrap_or_default(),
+            at: Timestamp(line.at),
+            speaker: gate.field("speaker", Some(&line.speaker))?.unwrap_or_default(),
+            role: gate.field("role", Some(&line.role))?.unwrap_or_default(),
+            text: gate.body("text", &line.text)?,
+            metadata: metadata(gate, &line.metadata)?,
+            scope: scope(line.scope)?,
+            source: line.source,
+            writer: line.writer,
+        };
+        Ok((line.number, new))
+    }
+
+    fn review(&mut self, line: ReviewLine) -> Result<ReviewRow, Error> {
+        let gate = &mut self.gate;
+        Ok(ReviewRow {
+            id: whole_id(&line.id)?.to_string(),
+            kind: line.kind,
+            status: ReviewStatus::parse(&line.status).map_err(|e| Error::parse("status", &e))?,
+            target: line.target,
+            proposal: gate.body("proposal", &line.proposal)?,
+            reason: gate.field("reason", Some(&line.reason))?.unwrap_or_default(),
+            proposer: line.proposer,
+            created_at: Timestamp(line.created_at),
+            decided_at: line.decided_at.map(Timestamp),
+            decided_by: line.decided_by,
+            decision_note: gate.field("decision_note", line.decision_note.as_deref())?,
+            seq: 0,
+        })
+    }
+
+    /// Keeps callers other than people to what they may say: nothing outside their scope, and nothing in
+    /// somebody else's name. Whoever can edit the file could have put any name there.
+    pub(super) fn restrict(&mut self, engine: &Engine, call: &Call<'_>) -> Result<(), Error> {
+        if matches!(call.principal.kind, PrincipalKind::Human | PrincipalKind::System) {
+            return Ok(());
+        }
+        let scopes =
+            self.memories.iter().map(|m| &m.new.scope).chain(self.episodes.iter().map(|(_, e)| &e.scope));
+        if let Some(foreign) = scopes.into_iter().find(|scope| !call.scope.sees(scope)) {
+            let message = format!("holds things of {foreign}, outside your scope");
+            authority::record_refusal(
+                engine,
+                call,
+                LOAD,
+                None,
+                "",
+                "the file reaches outside the caller's scope",
+            )?;
+            return Err(Error::argument("path", message, "export less, or ask a person to run the command"));
+        }
+        let name = call.principal.to_string();
+        self.memories.iter_mut().for_each(|m| m.new.writer.clone_from(&name));
+        self.episodes.iter_mut().for_each(|(_, e)| e.writer.clone_from(&name));
+        for review in &mut self.reviews {
+            review.proposer.clone_from(&name);
+            review.status = ReviewStatus::Pending;
+            (review.decided_at, review.decided_by, review.decision_note) = (None, None, None);
+        }
+        Ok(())
+    }
+
+    /// Decides once for every layer that the file touches, before anything is stored. Raw sessions come
+    /// in through an importer; the other layers are the caller's own doing.
+    pub(super) fn authorise(&self, engine: &Engine, call: &Call<'_>) -> Result<Actors, Error> {
+        let gateway = Principal::new(PrincipalKind::Gateway, LOAD).on_behalf_of(call.principal);
+        let states = || self.memories.iter().flat_map(|m| m.history.iter().map(|(state, ..)| state));
+        let is_candidate = |state: &&State| state.status == Status::Candidate;
+        if let Some(candidate) = states().find(is_candidate) {
+            authority::authorise(engine, call, Action::Propose, candidate.layer, "")?;
+        }
+        let mut layers: BTreeSet<Layer> = states().filter(|s| !is_candidate(s)).map(|s| s.layer).collect();
+        if layers.remove(&Layer::P2) || !self.episodes.is_empty() {
+            authority::authorise(
+                engine,
+                &Call { principal: &gateway, ..*call },
+                Action::Remember,
+                Layer::P2,
+                "",
+            )?;
+        }
+        let mut owner = call.principal.clone();
+        for layer in layers {
+            let actor =
+                authority::authorise(engine, call, Action::Remember, layer, "").map_err(name_command)?;
+            if actor.on_behalf_of.is_some() {
+                owner = actor;
+            }
+        }
+        Ok(Actors { owner, gateway })
+    }
+}
+
+/// Approval is asked for by the layer's own rules; the command to run is this one.
+fn name_command(error: Error) -> Error {
+    match error {
+        Error::ApprovalRequired { action, reason, .. } => Error::ApprovalRequired {
+            action,
+            reason,
+            command: "strata load FILE at a terminal, with the passphrase set by `strata init`".into(),
+        },
+        other => other,
+    }
+}
+
+fn whole_id(text: &str) -> Result<Id, Error> {
+    Id::parse(text).map_err(|e: ParseError| Error::parse("id", &e))
+}
+
+fn scope(fields: ScopeFields) -> Result<Scope, Error> {
+    let ScopeFields { namespace, project, branch } = fields;
+    if namespace.trim().is_empty() {
+        return Err(Error::argument("scope", "has no namespace", "shared is the default one"));
+    }
+    Ok(Scope { namespace, project, branch })
+}
+
+/// Metadata as it is stored: short texts by name, each through the gate.
+fn metadata(gate: &mut Gate, value: &Value) -> Result<String, Error> {
+    let plain = value.as_object().map(|object| {
+        object.iter().map(|(k, v)| Some((k.clone(), v.as_str()?.to_owned()))).collect::<Option<_>>()
+    });
+    if let Some(Some(map)) = plain {
+        let passed = gate.map("metadata", &map)?;
+        return serde_json::to_string(&passed).map_err(|e| Error::Internal(e.to_string()));
+    }
+    let passed = gate.body("metadata", &value.to_string())?;
+    if serde_json::from_str::<Value>(&passed).is_err() {
+        return Err(Error::argument(
+            "metadata",
+            "is not JSON once secrets are blacked out",
+            "take the secret out",
+        ));
+    }
+    Ok(passed)
+}

@@ -1,0 +1,232 @@
+//! Storing what an export holds, inside one transaction.
+
+use strata_core::{
+    memory::{Layer, Status},
+    time::Timestamp,
+};
+use strata_store::{
+    error::StoreError,
+    ledger::{LedgerWrite, NewAudit, NewEpisode, NewMemory, PurgedKind, ReviewRow, Seq, State},
+};
+
+use super::{
+    Response,
+    incoming::{Actors, Incoming, IncomingMemory},
+};
+use crate::{
+    maintain::transfer::{LOAD, PurgedLine},
+    operation::Call,
+};
+
+/// Conflicts listed in the reply.
+const LISTED: usize = 20;
+
+/// One load inside its transaction.
+pub(super) struct Loading<'a> {
+    pub(super) w: &'a LedgerWrite<'a>,
+    pub(super) call: &'a Call<'a>,
+    pub(super) actors: &'a Actors,
+    pub(super) loaded: Response,
+}
+
+impl Loading<'_> {
+    /// Stores all that is not here yet.
+    pub(super) fn everything(&mut self, incoming: &Incoming) -> Result<(), StoreError> {
+        let totals = self.w.totals()?;
+        self.loaded.was_empty =
+            totals.memories == 0 && totals.episodes == 0 && totals.purged == 0 && totals.sources == 0;
+        for (key, name) in &incoming.projects {
+            // What people call it here stays.
+            if self.w.project_key(key)?.is_none() {
+                self.w.ensure_project(key, name)?;
+            }
+        }
+        self.purged(&incoming.purged)?;
+        self.memories(&incoming.memories)?;
+        self.episodes(&incoming.episodes)?;
+        self.reviews(&incoming.reviews)
+    }
+
+    fn memories(&mut self, memories: &[IncomingMemory]) -> Result<(), StoreError> {
+        let mut wanted = Vec::new();
+        for memory in memories {
+            if self.is_wanted(memory.new.id.as_str(), self.w.memory(memory.new.id.as_str())?.is_some())? {
+                wanted.push(memory);
+            }
+        }
+        // Those whose number is free come first, so that nobody else is given it.
+        let mut keyed = Vec::with_capacity(wanted.len());
+        for memory in wanted {
+            keyed.push((self.is_taken(PurgedKind::Memory, memory.number)?, memory));
+        }
+        keyed.sort_by_key(|(taken, _)| *taken);
+        let wanted: Vec<&IncomingMemory> = keyed.into_iter().map(|(_, memory)| memory).collect();
+        let records = self.records(&wanted)?;
+        for (memory, seqs) in wanted.into_iter().zip(records) {
+            let mut history: Vec<(Seq, State)> =
+                seqs.into_iter().zip(memory.history.iter().map(|(state, ..)| *state)).collect();
+            let successor = self.settle(memory, &mut history)?;
+            let number = self.number(PurgedKind::Memory, memory.number)?;
+            let by = successor.as_ref().map(|(by, _)| by.as_str()).or(memory.superseded_by.as_deref());
+            let reason =
+                successor.as_ref().map(|(_, why)| why.as_str()).or(memory.superseded_reason.as_deref());
+            self.w.load_memory(number, &memory.new, &history, (by, reason))?;
+            self.loaded.memories += 1;
+        }
+        Ok(())
+    }
+
+    /// An audit row for every state, in the order in which they came about where they come from.
+    fn records(&self, memories: &[&IncomingMemory]) -> Result<Vec<Vec<Seq>>, StoreError> {
+        let mut order: Vec<(i64, usize, usize)> = Vec::new();
+        for (m, memory) in memories.iter().enumerate() {
+            order.extend(memory.history.iter().enumerate().map(|(s, (_, since, _))| (*since, m, s)));
+        }
+        order.sort_unstable();
+        let mut seqs: Vec<Vec<(usize, Seq)>> = memories.iter().map(|_| Vec::new()).collect();
+        for (_, m, s) in order {
+            let (state, _, record) = &memories[m].history[s];
+            seqs[m].push((s, self.record(&memories[m].new, state, record)?));
+        }
+        // A file changed by hand may date a later state earlier; its sequence still comes later.
+        let ordered = |mut of: Vec<(usize, Seq)>| {
+            let mut places: Vec<Seq> = of.iter().map(|(_, seq)| *seq).collect();
+            places.sort_unstable();
+            of.sort_unstable_by_key(|(s, _)| *s);
+            places
+        };
+        Ok(seqs.into_iter().map(ordered).collect())
+    }
+
+    fn record(&self, new: &NewMemory, state: &State, record: &str) -> Result<Seq, StoreError> {
+        let actor = if state.layer == Layer::P2 { &self.actors.gateway } else { &self.actors.owner };
+        self.w.record(&NewAudit {
+            layer: Some(state.layer),
+            reason: record,
+            after_hash: Some(new.content_hash()),
+            ..NewAudit::new(actor, self.call.face, LOAD, new.id.as_str())
+        })
+    }
+
+    /// Lets what is in force here stay in force: a memory that would stand against it is kept, but as
+    /// replaced (the same content) or as a candidate (another word on the same topic).
+    fn settle(
+        &mut self,
+        memory: &IncomingMemory,
+        history: &mut Vec<(Seq, State)>,
+    ) -> Result<Option<(String, String)>, StoreError> {
+        let Some((_, last)) = history.last().copied().filter(|(_, s)| s.status.is_live()) else {
+            return Ok(None);
+        };
+        let new = &memory.new;
+        let twin = self.w.live_by_content(&new.scope, &self.w.content_key(&new.identity)?)?;
+        let rival = match &new.topic_key {
+            Some(topic) => self.w.live_by_topic(&new.scope, topic)?,
+            None => None,
+        };
+        let (status, reason, by) = match (twin, rival) {
+            (Some(twin), _) => (Status::Superseded, "the same content is stored here already", twin.id),
+            (None, Some(rival)) => {
+                (Status::Candidate, "something else is in force here on the same topic", rival.id)
+            }
+            (None, None) => return Ok(None),
+        };
+        let row = NewAudit {
+            layer: Some(last.layer),
+            reason,
+            ..NewAudit::new(&self.actors.owner, self.call.face, "set aside", new.id.as_str())
+        };
+        history.push((self.w.record(&row)?, State { status, pinned: false, ..last }));
+        self.loaded.set_aside += 1;
+        if self.loaded.conflicts.len() < LISTED {
+            self.loaded.conflicts.push(format!("{}: {reason} ({by})", new.id));
+        }
+        Ok((status == Status::Superseded).then(|| (by, reason.to_owned())))
+    }
+
+    fn episodes(&mut self, episodes: &[(i64, NewEpisode)]) -> Result<(), StoreError> {
+        let mut seq = None;
+        let mut keyed = Vec::with_capacity(episodes.len());
+        for (wanted, episode) in episodes {
+            keyed.push((self.is_taken(PurgedKind::Episode, *wanted)?, wanted, episode));
+        }
+        keyed.sort_by_key(|(taken, ..)| *taken);
+        for (_, wanted, episode) in keyed {
+            let known = self.w.episode(episode.id.as_str())?.is_some() || self.w.knows_episode(episode)?;
+            if !self.is_wanted(episode.id.as_str(), known)? {
+                continue;
+            }
+            let seq = match seq {
+                Some(seq) => seq,
+                None => *seq.insert(self.w.record(&NewAudit {
+                    layer: Some(Layer::P2),
+                    ..NewAudit::new(
+                        &self.actors.gateway,
+                        self.call.face,
+                        LOAD,
+                        &format!("episodes:{}", episodes.len()),
+                    )
+                })?),
+            };
+            let number = self.number(PurgedKind::Episode, *wanted)?;
+            self.w.load_episode(number, episode, seq)?;
+            self.loaded.episodes += 1;
+        }
+        Ok(())
+    }
+
+    fn reviews(&mut self, reviews: &[ReviewRow]) -> Result<(), StoreError> {
+        for review in reviews {
+            if self.w.review(&review.id)?.is_some() {
+                self.loaded.known += 1;
+                continue;
+            }
+            let seq = self.w.record(&NewAudit::new(&self.actors.owner, self.call.face, LOAD, &review.id))?;
+            self.w.load_review(review, seq)?;
+            self.loaded.reviews += 1;
+        }
+        Ok(())
+    }
+
+    /// Tombstones keep ids and numbers from being given again. One for something that is here says
+    /// nothing about it: purging takes a human's decision here, too.
+    fn purged(&mut self, purged: &[(PurgedKind, PurgedLine)]) -> Result<(), StoreError> {
+        for (kind, line) in purged {
+            let present = match kind {
+                PurgedKind::Memory => self.w.memory(&line.id)?.is_some(),
+                PurgedKind::Episode => self.w.episode(&line.id)?.is_some(),
+            };
+            if present || self.w.is_purged(&line.id)? {
+                self.loaded.known += 1;
+                continue;
+            }
+            let seq = self.w.record(&NewAudit::new(&self.actors.owner, self.call.face, LOAD, &line.id))?;
+            let number = self.number(*kind, line.number)?;
+            self.w.load_tombstone(*kind, number, &line.id, Timestamp(line.at), seq)?;
+            self.loaded.purged += 1;
+        }
+        Ok(())
+    }
+
+    fn is_wanted(&mut self, id: &str, known: bool) -> Result<bool, StoreError> {
+        if known {
+            self.loaded.known += 1;
+            return Ok(false);
+        }
+        if self.w.is_purged(id)? {
+            self.loaded.refused_purged += 1;
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    fn is_taken(&self, kind: PurgedKind, wanted: i64) -> Result<bool, StoreError> {
+        Ok(self.w.free_number(kind, wanted)? != wanted)
+    }
+
+    fn number(&mut self, kind: PurgedKind, wanted: i64) -> Result<i64, StoreError> {
+        let number = self.w.free_number(kind, wanted)?;
+        self.loaded.renumbered += usize::from(number != wanted);
+        Ok(number)
+    }
+}
