@@ -27,6 +27,7 @@ mod purge;
 mod schema;
 mod search;
 mod truth;
+mod unused;
 mod varint;
 mod vector_block;
 mod vector_set;
@@ -54,6 +55,7 @@ pub use self::{
     truth::{
         Change, CollectionKey, Group, Mark, Section, Source, SourceKind, Subject, TruthReader, Turn, WINDOW,
     },
+    unused::KEEP_UNUSED,
     vector_block::PackedVector,
     vector_set::{MissingVector, VectorSet},
     writer::{Cursor, IndexWriter},
