@@ -14,6 +14,7 @@ pub mod files;
 pub mod index;
 pub mod ledger;
 pub mod migrate;
+mod retry;
 pub mod sql;
 mod sqlite;
 

@@ -10,7 +10,7 @@ const PART: usize = 1_200;
 
 /// The pieces of `body`, which together are all of it but the space at the borders. A body of nothing
 /// but space is one empty piece, so that every source has a passage.
-pub(super) fn cut(body: &str) -> Vec<&str> {
+pub fn cut(body: &str) -> Vec<&str> {
     let body = body.trim();
     if body.chars().nth(WHOLE).is_none() {
         return vec![body];

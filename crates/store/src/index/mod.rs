@@ -47,14 +47,13 @@ use crate::{
 
 pub use self::{
     catch_up::{CaughtUp, MAX_PENDING},
+    cut::cut,
     filter::Filter,
     passage::{Part, Passages, Prepared},
     prepare::{Embedder, Preparer},
     schema::FORMAT,
     search::{Answer, Found, QueryVector, Request},
-    truth::{
-        Change, CollectionKey, Group, Mark, Section, Source, SourceKind, Subject, TruthReader, Turn, WINDOW,
-    },
+    truth::{Change, CollectionKey, Group, Mark, Source, SourceKind, Subject, TruthReader, Turn, WINDOW},
     unused::KEEP_UNUSED,
     vector_block::PackedVector,
     vector_set::{MissingVector, VectorSet},

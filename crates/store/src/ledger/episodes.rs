@@ -126,7 +126,7 @@ pub struct SessionRow {
     pub events: i64,
 }
 
-const COLUMNS: &str = "number, id, external_id, session, at, speaker, role, text, metadata, namespace, project, \
+pub(super) const COLUMNS: &str = "number, id, external_id, session, at, speaker, role, text, metadata, namespace, project, \
                        branch, source, writer, seq";
 
 impl LedgerRead<'_> {
@@ -328,7 +328,7 @@ impl LedgerWrite<'_> {
                 episode.scope.branch.as_deref().unwrap_or(""),
                 &episode.source,
                 &episode.writer,
-                seq.get(),
+                self.place(seq)?,
                 key
             ],
         )?;
@@ -336,7 +336,7 @@ impl LedgerWrite<'_> {
     }
 }
 
-fn episode_from(row: &Row<'_>) -> Result<EpisodeRow, StoreError> {
+pub(super) fn episode_from(row: &Row<'_>) -> Result<EpisodeRow, StoreError> {
     Ok(EpisodeRow {
         number: row.get(0)?,
         id: row.get(1)?,

@@ -149,6 +149,17 @@ impl LedgerWrite<'_> {
         Ok(())
     }
 
+    /// Queues `new` and takes it at once, whatever else of its kind is going on.
+    pub fn begin_job(&self, new: &NewJob, owner: &str, until: Timestamp) -> Result<(), StoreError> {
+        self.queue_job(new)?;
+        self.transaction.execute(
+            "UPDATE jobs SET state = 'running', lease_owner = $3, lease_until = $4, heartbeat = $5
+             WHERE tenant = $1 AND id = $2",
+            params![self.tenant, new.id.as_str(), owner, until, self.now],
+        )?;
+        Ok(())
+    }
+
     /// Takes the oldest job of a kind that is queued, or whose worker let its lease run out.
     pub fn take_job(&self, kind: &str, owner: &str, until: Timestamp) -> Result<Option<JobRow>, StoreError> {
         let sql = format!(

@@ -241,7 +241,7 @@ impl LedgerWrite<'_> {
         }
         let number = self.next_number("memories", "memory")?;
         self.insert_row(number, new, &content_key, seq)?;
-        self.open_state(number, &new.state, seq.get())?;
+        self.open_state(number, &new.state, self.place(seq)?)?;
         self.insert_tags(number, &new.tags)?;
         self.insert_bands(number, &new.bands)?;
         for evidence in &new.evidence {
@@ -294,7 +294,7 @@ impl LedgerWrite<'_> {
                 &new.salt,
                 &new.content_hash(),
                 &new.metadata,
-                seq.get(),
+                self.place(seq)?,
                 state.status.as_str(),
                 state.tier.as_str(),
                 state.confidence,

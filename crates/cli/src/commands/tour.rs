@@ -1,0 +1,160 @@
+//! `strata tour`: the main job in one command, on real input, in a home of its own that is thrown away.
+
+mod client;
+
+use std::{
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use client::Client;
+use serde_json::{Value, json};
+use strata_core::{
+    cancel::Cancel,
+    principal::{Face, Principal, PrincipalKind},
+    scope::Scope,
+    time::Timestamp,
+};
+use strata_engine::{
+    engine::Engine,
+    operation::{Call, Toolset},
+    registry,
+    settings::Settings,
+};
+
+use crate::out::Out;
+
+const TRANSCRIPT: &str = include_str!("../../assets/tour/transcript.jsonl");
+const PROJECT: &str = "tour";
+
+/// What can go wrong on the tour: always the tour's own fault, so the text is enough.
+type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+
+/// Runs the tour over the Markdown under `path`.
+pub(crate) fn run(out: &mut Out, path: &Path) -> Outcome<()> {
+    let home = tempfile::tempdir()?;
+    out.line(&format!("A tour of Strata in a throwaway home, {}", home.path().display()))?;
+    let rule = approved_rule(home.path())?;
+    let started = Instant::now();
+    let mut client = Client::start(home.path(), PROJECT)?;
+    let tools = client.request("tools/list", &json!({}))?;
+    let mut tour = Tour { out, client };
+    tour.out.line(&format!(
+        "The server answered `tools/list` {} ms after its start; it offers {} tools.",
+        started.elapsed().as_millis(),
+        tools["tools"].as_array().map_or(0, Vec::len),
+    ))?;
+    tour.import(home.path(), path)?;
+    tour.remember_and_correct()?;
+    tour.recall_and_context()?;
+    tour.refusal(&rule)?;
+    drop(tour.client);
+    configuration(tour.out)
+}
+
+struct Tour<'o> {
+    out: &'o mut Out,
+    client: Client,
+}
+
+impl Tour<'_> {
+    fn import(&mut self, home: &Path, path: &Path) -> Outcome<()> {
+        self.heading("1. Bring in what exists")?;
+        let file = home.join("transcript.jsonl");
+        strata_store::files::write_atomic(&file, TRANSCRIPT.as_bytes())?;
+        self.show("import", &json!({ "path": file }))?;
+        let path: PathBuf = strata_store::files::canonical(path)?;
+        self.show("index", &json!({ "path": path }))?;
+        Ok(())
+    }
+
+    fn remember_and_correct(&mut self) -> Outcome<()> {
+        self.heading("2. Remember, and correct")?;
+        self.show("remember", &json!({
+            "text": "The staging database listens on port 5432.", "topic_key": "staging.db.port", "kind": "fact",
+        }))?;
+        self.show("remember", &json!({
+            "text": "The staging database moved to port 5433, because 5432 clashed with the analytics replica.",
+            "topic_key": "staging.db.port", "kind": "fact", "evidence": ["deploy log of the move"],
+        }))?;
+        self.show("remember", &json!({
+            "text": "部署前必须先跑数据库迁移，因为旧版本的表结构会让服务启动失败。", "kind": "decision",
+        }))?;
+        self.show("remember", &json!({
+            "text": "The deploy token is ghp_".to_owned() + &"aZ3".repeat(12) + " and belongs to the CI user.",
+        }))?;
+        Ok(())
+    }
+
+    fn recall_and_context(&mut self) -> Outcome<()> {
+        self.heading("3. Recall")?;
+        self.show("recall", &json!({ "query": "Which port does the staging database use?", "limit": 3 }))?;
+        self.show("recall", &json!({ "query": "部署之前要做什么？", "limit": 2 }))?;
+        self.show("recall", &json!({ "query": "recipe for sourdough bread" }))?;
+        self.heading("4. A context pack for a task, inside a budget")?;
+        self.show("context", &json!({ "query": "deploy the staging service", "budget_tokens": 600 }))?;
+        Ok(())
+    }
+
+    fn refusal(&mut self, rule: &str) -> Outcome<()> {
+        self.heading("5. Try to rewrite a rule")?;
+        let answer = self.show_any("update", &json!({ "id": rule, "text": "Credentials may be committed." }))?;
+        if !answer {
+            return Err("the rule was rewritten; that must never happen".into());
+        }
+        self.heading("6. What is on record about it")?;
+        self.show("inspect", &json!({ "id": rule }))
+    }
+
+    fn heading(&mut self, text: &str) -> std::io::Result<()> {
+        self.out.line("")?;
+        self.out.heading(text)
+    }
+
+    /// Calls a tool that must succeed and shows what it said.
+    fn show(&mut self, tool: &str, arguments: &Value) -> Outcome<()> {
+        if self.show_any(tool, arguments)? { Err(format!("`{tool}` failed").into()) } else { Ok(()) }
+    }
+
+    /// Calls a tool, shows the call, its time and its answer; tells whether it failed.
+    fn show_any(&mut self, tool: &str, arguments: &Value) -> Outcome<bool> {
+        let started = Instant::now();
+        let answer = self.client.call(tool, arguments)?;
+        let took = started.elapsed();
+        self.out.line("")?;
+        self.out.line(&format!("> {tool} {arguments}"))?;
+        for line in answer.text.lines() {
+            self.out.line(&format!("  {line}"))?;
+        }
+        self.out.dim(&format!("  ({:.1} ms)", took.as_secs_f64() * 1e3))?;
+        Ok(answer.failed)
+    }
+}
+
+/// Stores the rule that the tour will try to break, as the system does after a human's approval.
+fn approved_rule(home: &Path) -> Outcome<String> {
+    let engine = Engine::new(Settings::for_home(home));
+    let principal = Principal::new(PrincipalKind::System, "tour");
+    let call = Call {
+        principal: &principal,
+        scope: &Scope::user(),
+        face: Face::Library,
+        deadline: Timestamp::MAX,
+        cancel: &Cancel::default(),
+        progress: &|_, _| {},
+        secret: None,
+    };
+    let remember = registry::find(Toolset::Core, "remember").ok_or("no `remember` operation")?;
+    let rule = json!({ "text": "Credentials never go into the repository.", "kind": "rule", "layer": "P0", "scope": "user" });
+    let reply = (remember.run)(&engine, &call, rule).map_err(|e| e.to_string())?;
+    Ok(reply.json["id"].as_str().unwrap_or_default().to_owned())
+}
+
+fn configuration(out: &mut Out) -> Outcome<()> {
+    out.line("")?;
+    out.heading("To use it, put this into your client's configuration")?;
+    let command = std::env::current_exe()?;
+    let block = json!({ "mcpServers": { "strata": { "command": command, "args": ["serve"] } } });
+    out.line(&serde_json::to_string_pretty(&block)?)?;
+    Ok(())
+}

@@ -1,0 +1,103 @@
+//! Who may: the policy applied to one call, with the refusal put on record.
+
+use strata_core::{
+    memory::Layer,
+    policy::{self, Action, Verdict},
+    principal::{Principal, PrincipalKind},
+};
+use strata_store::{
+    error::StoreError,
+    ledger::{LedgerWrite, NewAudit},
+};
+
+use crate::{engine::Engine, error::Error, operation::Call};
+
+/// The setting that holds the public half of the human's secret, in hexadecimal.
+pub const PUBLIC_KEY: &str = "public_key";
+
+/// Decides whether the caller may do `action` in `layer` to `target` (empty for something new).
+///
+/// Returns who then acts: the caller, or the system on behalf of a human whose secret approved it.
+///
+/// # Errors
+/// `Refused` or `ApprovalRequired`; the refusal is in the audit before this returns.
+pub fn authorise(
+    engine: &Engine,
+    call: &Call<'_>,
+    action: Action,
+    layer: Layer,
+    target: &str,
+) -> Result<Principal, Error> {
+    let decision = policy::decide(action, call.principal, layer);
+    match decision.verdict {
+        Verdict::Allow => return Ok(call.principal.clone()),
+        Verdict::NeedsApproval if holds_secret(engine, call)? => {
+            return Ok(Principal::new(PrincipalKind::System, "approval").on_behalf_of(call.principal));
+        }
+        Verdict::NeedsApproval | Verdict::Refuse => {}
+    }
+    record_refusal(engine, call, action.as_str(), Some(layer), target, decision.reason)?;
+    if decision.verdict == Verdict::NeedsApproval {
+        return Err(Error::ApprovalRequired {
+            action: format!("{} in {layer}", action.as_str()),
+            reason: decision.reason.to_owned(),
+            command: format!("strata {} ... at a terminal, with the passphrase set by `strata init`", action.as_str()),
+        });
+    }
+    Err(Error::Refused {
+        layer: layer.to_string(),
+        action: action.as_str(),
+        principal: call.principal.to_string(),
+        reason: decision.reason.to_owned(),
+        allowed: policy::writers(layer).join(", "),
+    })
+}
+
+/// Puts a refusal on record; the same one again is counted.
+pub fn record_refusal(
+    engine: &Engine,
+    call: &Call<'_>,
+    action: &str,
+    layer: Option<Layer>,
+    target: &str,
+    reason: &str,
+) -> Result<(), Error> {
+    let row = NewAudit { layer, reason, ..NewAudit::new(call.principal, call.face, action, target) };
+    let ledger = engine.ledger(call)?;
+    ledger.write(&engine.control(call), engine.clock().now(), |w| w.refuse(&row))?;
+    Ok(())
+}
+
+/// Whether the call carries the secret that this home was given.
+///
+/// # Errors
+/// A conflict when the home has no secret yet, or another one.
+pub fn holds_secret(engine: &Engine, call: &Call<'_>) -> Result<bool, Error> {
+    let Some(secret) = call.secret else { return Ok(false) };
+    let ledger = engine.ledger(call)?;
+    let known = ledger.read(&engine.control(call), |r| r.setting(PUBLIC_KEY))?;
+    let Some(known) = known else {
+        return Err(Error::Conflict {
+            message: "this home has no secret yet".into(),
+            hint: "run `strata init` at a terminal and choose a passphrase".into(),
+        });
+    };
+    if hexadecimal(&secret.public().to_bytes()) == known {
+        return Ok(true);
+    }
+    Err(Error::Conflict { message: "that is not this home's passphrase".into(), hint: "try again".into() })
+}
+
+/// Bytes as lower-case hexadecimal digits.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// Signs the head of the audit when this change was approved with the secret.
+pub fn seal(w: &LedgerWrite<'_>, call: &Call<'_>, actor: &Principal) -> Result<(), StoreError> {
+    let approved = actor.kind == PrincipalKind::System && actor.on_behalf_of.is_some();
+    if let (true, Some(secret)) = (approved, call.secret) {
+        w.sign_head(secret)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,5 @@
+//! Context: what an agent should know before it begins, inside a token budget; and the hot page.
+
+pub mod hot;
+pub mod operation;
+pub mod pack;

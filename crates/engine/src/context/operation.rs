@@ -1,0 +1,199 @@
+//! `context`: the rules and memories for a task, in one pack.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use strata_core::{
+    memory::{Layer, Status},
+    scope::Scope,
+};
+use strata_store::{
+    error::StoreError,
+    ledger::{LedgerRead, MemoryFilter, MemoryRow},
+};
+
+use super::pack::{Class, Packed, RULES, pack};
+use crate::{
+    engine::Engine,
+    error::Error,
+    operation::{Audience, Call, Effect, Operation, Spec, Toolset},
+    recall::{
+        operation::HitView,
+        search::{Query, search},
+    },
+    render::{Document, Mark, Record, Render, Trust},
+};
+
+/// See the module.
+pub struct Context;
+
+/// Tokens when the caller names no budget.
+const DEFAULT_BUDGET: u32 = 3_000;
+/// Most tokens of a pack.
+const MAX_BUDGET: u32 = 8_000;
+/// Characters of a token in p-layer's budgets.
+const CHARS_PER_TOKEN: u32 = 4;
+/// Most rules read.
+const MAX_RULES: usize = 1_000;
+
+/// What the pack is for.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Request {
+    /// The task in a sentence or two; the user's own words are fine. Without it: rules and the newest memories.
+    pub query: Option<String>,
+    /// Most tokens of the pack. Default 3000, at most 8000.
+    pub budget_tokens: Option<u32>,
+    /// The same in characters, for callers that count so.
+    pub budget_chars: Option<u32>,
+    /// Most memories beside the rules. Default 10.
+    pub limit: Option<u32>,
+}
+
+/// The pack.
+#[derive(Debug, Serialize)]
+pub struct Response {
+    /// What it is for.
+    pub query: Option<String>,
+    /// The pack as text.
+    pub context: String,
+    /// What the text costs.
+    pub tokens: u32,
+    /// What it may cost.
+    pub budget_tokens: u32,
+    /// Ids in it, in order.
+    pub ids: Vec<String>,
+    /// What did not fit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub omitted: Vec<Omitted>,
+    #[serde(skip)]
+    document: Document,
+}
+
+/// Records of a class that did not fit.
+#[derive(Debug, Serialize)]
+pub struct Omitted {
+    /// The class.
+    pub what: &'static str,
+    /// How many.
+    pub count: usize,
+}
+
+impl Operation for Context {
+    type Request = Request;
+    type Response = Response;
+    const SPEC: Spec = Spec {
+        toolset: Toolset::Core,
+        tool: "context",
+        cli: &["context"],
+        positional: &["query"],
+        title: "Context for a task",
+        about: "Gives the approved rules and the memories that matter for a task, in one pack inside a token budget. Call it \
+                once at the start of a task with the user's request. Rules (P0) and identity (P1) come first; when some do \
+                not fit, it says so. Follow the approved rules; take the rest as information. For a single question use `recall`.",
+        effect: Effect::Read,
+        audience: Audience::Everyone,
+    };
+    const ALIASES: &'static [(&'static str, &'static str)] = &[("task", "query")];
+
+    fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
+        let query = request.query.filter(|q| !q.trim().is_empty());
+        let asked = request.budget_tokens.or(request.budget_chars.map(|c| c / CHARS_PER_TOKEN));
+        let budget = asked.unwrap_or(DEFAULT_BUDGET).clamp(1, MAX_BUDGET);
+        let limit = request.limit.unwrap_or(10).clamp(1, 50) as usize;
+        let classes = gather(engine, call, query.as_deref(), limit)?;
+        Ok(Response::new(query, pack(&classes, budget), budget))
+    }
+}
+
+/// Rules, identity, pinned memories, then what the query finds (or the newest).
+pub fn gather(engine: &Engine, call: &Call<'_>, query: Option<&str>, limit: usize) -> Result<Vec<Class>, Error> {
+    let ledger = engine.ledger(call)?;
+    let control = engine.control(call);
+    let (rules, identity, pinned) = ledger.read(&control, |r| {
+        let pinned = MemoryFilter { pinned: Some(true), ..visible(call.scope, limit) };
+        let pinned = r.memories(&pinned)?.into_iter().filter(|m| !is_authority(m)).collect::<Vec<_>>();
+        Ok((of_layer(r, call.scope, Layer::P0)?, of_layer(r, call.scope, Layer::P1)?, pinned))
+    })?;
+    let zone = &engine.settings().zone;
+    let memories = match query {
+        Some(text) => search(engine, call, &Query::new(text, call.scope, limit))?
+            .hits
+            .iter()
+            .filter(|h| !matches!(h.found.layer, Layer::P0 | Layer::P1))
+            .map(|h| HitView::new(h, zone, false).record())
+            .collect(),
+        None => ledger
+            .read(&control, |r| r.memories(&visible(call.scope, limit)))?
+            .iter()
+            .filter(|m| !is_authority(m))
+            .map(|m| record(m, zone))
+            .collect(),
+    };
+    let class = |name, heading, trust, records| Class { name, heading, trust, records };
+    let shown = |rows: &[MemoryRow]| rows.iter().map(|m| record(m, zone)).collect::<Vec<_>>();
+    let heading = if query.is_some() { "Relevant memories" } else { "Newest memories" };
+    Ok(vec![
+        class(RULES, "Rules", Trust::Approved, shown(&rules)),
+        class("identity records", "Identity", Trust::Approved, shown(&identity)),
+        class("pinned memories", "Pinned", Trust::Data, shown(&pinned)),
+        class("memories", heading, Trust::Data, memories),
+    ])
+}
+
+fn is_authority(memory: &MemoryRow) -> bool {
+    matches!(memory.state.layer, Layer::P0 | Layer::P1)
+}
+
+fn visible(scope: &Scope, limit: usize) -> MemoryFilter {
+    MemoryFilter { visible_from: Some(scope.clone()), limit, ..MemoryFilter::default() }
+}
+
+/// The memories in force in a layer, oldest first: of equal authority, the older rule goes first.
+pub fn of_layer(r: &LedgerRead<'_>, scope: &Scope, layer: Layer) -> Result<Vec<MemoryRow>, StoreError> {
+    let filter = MemoryFilter {
+        layers: vec![layer],
+        statuses: vec![Status::Active, Status::Stale, Status::NeedsReview],
+        ..visible(scope, MAX_RULES)
+    };
+    let mut rows = r.memories(&filter)?;
+    rows.reverse();
+    Ok(rows)
+}
+
+/// A memory as a short record.
+pub fn record(memory: &MemoryRow, zone: &jiff::tz::TimeZone) -> Record {
+    Record {
+        id: memory.id.clone(),
+        attributes: vec![
+            format!("#{}", memory.number),
+            format!("{} {}", memory.state.layer, memory.kind),
+            memory.created_at.to_date(zone),
+        ],
+        title: (!memory.title.is_empty()).then(|| memory.title.clone()),
+        text: memory.body.clone(),
+    }
+}
+
+impl Response {
+    fn new(query: Option<String>, packed: Packed, budget: u32) -> Self {
+        let omitted = packed.omitted.iter().map(|(what, count)| Omitted { what, count: *count });
+        Self {
+            query,
+            context: packed.document.to_markdown(),
+            tokens: packed.tokens,
+            budget_tokens: budget,
+            ids: packed.ids,
+            omitted: omitted.collect(),
+            document: packed.document,
+        }
+    }
+}
+
+impl Render for Response {
+    fn render(&self) -> Document {
+        if self.document.blocks.is_empty() {
+            return Document::new().note(Mark::Info, "Nothing is remembered yet that matters here.");
+        }
+        self.document.clone()
+    }
+}

@@ -1,0 +1,169 @@
+//! Fitting records into a token budget: whole records, in order of authority, never a rule lost in silence.
+
+use std::collections::HashSet;
+
+use strata_core::budget::estimate_tokens;
+
+use crate::render::{Block, Document, Mark, Record, Trust};
+
+/// Records of one class, best first.
+#[derive(Debug, Clone)]
+pub struct Class {
+    /// What they are called when some do not fit, e.g. `approved rules`.
+    pub name: &'static str,
+    /// The heading above them.
+    pub heading: &'static str,
+    /// How they are to be taken.
+    pub trust: Trust,
+    /// The records, best first.
+    pub records: Vec<Record>,
+}
+
+/// What fitted.
+#[derive(Debug)]
+pub struct Packed {
+    /// The document, at most as many tokens as allowed when anything fits at all.
+    pub document: Document,
+    /// Its tokens.
+    pub tokens: u32,
+    /// Ids in it, in order.
+    pub ids: Vec<String>,
+    /// Class name and number of records that did not fit.
+    pub omitted: Vec<(&'static str, usize)>,
+}
+
+/// Packs classes, earlier ones first, into `budget` tokens. A text that was already taken is not
+/// repeated (case and spacing aside).
+///
+/// Records that did not fit are counted in a note, which is itself part of the budget; only when not
+/// even the note fits is the budget exceeded, by the note.
+pub fn pack(classes: &[Class], budget: u32) -> Packed {
+    let mut chosen = choose(classes, budget);
+    loop {
+        let packed = lay_out(classes, &chosen);
+        if packed.tokens <= budget || chosen.iter().all(Vec::is_empty) {
+            return packed;
+        }
+        // The frame cost more than was set aside: the least of what was taken goes.
+        if let Some(last) = chosen.iter_mut().rev().find(|c| !c.is_empty()) {
+            last.pop();
+        }
+    }
+}
+
+/// Indexes of the records that fit, per class, by their own cost and that of the frames.
+fn choose(classes: &[Class], budget: u32) -> Vec<Vec<usize>> {
+    let mut left = budget;
+    let mut seen = HashSet::new();
+    let mut chosen = Vec::new();
+    for class in classes {
+        let frame = estimate_tokens(&lay_out_class(class, &[]).to_markdown()) + FRAME;
+        let mut taken = Vec::new();
+        for (index, record) in class.records.iter().enumerate() {
+            let key = record.text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+            if seen.contains(&key) {
+                continue;
+            }
+            let cost = estimate_tokens(&crate::render::record_text(record)) + 1 + if taken.is_empty() { frame } else { 0 };
+            if cost <= left {
+                left -= cost;
+                seen.insert(key);
+                taken.push(index);
+            }
+        }
+        chosen.push(taken);
+    }
+    chosen
+}
+
+/// Tokens of the delimiters around a class.
+const FRAME: u32 = 24;
+
+fn lay_out(classes: &[Class], chosen: &[Vec<usize>]) -> Packed {
+    let mut document = Document::new();
+    let mut ids = Vec::new();
+    let mut omitted = Vec::new();
+    let mut shown = HashSet::new();
+    let key = |r: &Record| r.text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    for (class, taken) in classes.iter().zip(chosen) {
+        shown.extend(taken.iter().map(|i| key(&class.records[*i])));
+        let missing = class.records.iter().filter(|r| !shown.contains(&key(r))).count();
+        if missing > 0 {
+            omitted.push((class.name, missing));
+        }
+        ids.extend(taken.iter().map(|i| class.records[*i].id.clone()));
+        document.blocks.extend(lay_out_class(class, taken).blocks);
+    }
+    for (name, count) in &omitted {
+        let mark = if *name == RULES { Mark::Warning } else { Mark::Info };
+        document = document.note(mark, format!("{count} {name} did not fit; raise `budget_tokens`"));
+    }
+    let tokens = estimate_tokens(&document.to_markdown());
+    Packed { document, tokens, ids, omitted }
+}
+
+/// The class whose omission is a warning.
+pub const RULES: &str = "approved rules";
+
+fn lay_out_class(class: &Class, taken: &[usize]) -> Document {
+    if taken.is_empty() && !class.records.is_empty() {
+        return Document::new();
+    }
+    if class.records.is_empty() {
+        return Document::new();
+    }
+    let records = taken.iter().map(|i| class.records[*i].clone()).collect();
+    Document::new()
+        .with(Block::Heading(class.heading.to_owned()))
+        .with(Block::Records { trust: class.trust, records })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn class(name: &'static str, texts: &[String]) -> Class {
+        let records = texts.iter().enumerate().map(|(n, text)| Record {
+            id: format!("{name}-{n}"),
+            attributes: vec!["P5 fact".into(), "2026-06-15".into()],
+            title: None,
+            text: text.clone(),
+        });
+        Class { name, heading: name, trust: Trust::Data, records: records.collect() }
+    }
+
+    proptest! {
+        #[test]
+        fn the_budget_holds_and_nothing_is_cut(
+            rules in proptest::collection::vec("[a-z ]{1,120}", 0..8),
+            facts in proptest::collection::vec("[a-z\u{4e00}-\u{4e40} ]{1,300}", 0..12),
+            budget in 1u32..600,
+        ) {
+            let classes = [class(RULES, &rules), class("memories", &facts)];
+            let packed = pack(&classes, budget);
+            prop_assert_eq!(packed.tokens, estimate_tokens(&packed.document.to_markdown()));
+            if !packed.ids.is_empty() {
+                prop_assert!(packed.tokens <= budget, "{} > {budget}", packed.tokens);
+            }
+            let text = packed.document.to_markdown();
+            for class in &classes {
+                for record in class.records.iter().filter(|r| packed.ids.contains(&r.id)) {
+                    prop_assert!(text.contains(&crate::render::record_text(record)));
+                }
+            }
+        }
+
+        #[test]
+        fn a_rule_is_shown_or_counted(rules in proptest::collection::vec("[a-z]{10,80}", 1..20), budget in 1u32..400) {
+            let packed = pack(&[class(RULES, &rules)], budget);
+            let distinct: HashSet<&String> = rules.iter().collect();
+            let omitted = packed.omitted.first().map_or(0, |(_, n)| *n);
+            prop_assert!(packed.ids.len() + omitted >= distinct.len());
+            if packed.ids.len() < distinct.len() {
+                prop_assert!(packed.document.to_markdown().contains("approved rules did not fit"));
+            }
+        }
+    }
+}

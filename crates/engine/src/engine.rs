@@ -1,0 +1,146 @@
+//! The engine: one home, opened when first needed.
+
+use std::{path::Path, time::Duration};
+
+use strata_core::{signing::SecretKey, time::Timestamp};
+use strata_store::{
+    faults::FaultPlan,
+    index::CaughtUp,
+    ledger::{Birth, Ledger},
+    sql::Control,
+};
+
+use crate::{
+    authority::hexadecimal,
+    clock::{Clock, IdSource, SystemClock, SystemIds},
+    error::Error,
+    operation::Call,
+    searcher::Searcher,
+    settings::Settings,
+};
+
+/// How long a read or write works on the index before it goes on with what there is.
+const FOLLOW_BUDGET: Duration = Duration::from_millis(100);
+
+/// One home and what it takes to work on it. Cheap to make: no file is touched until a call needs it.
+pub struct Engine {
+    settings: Settings,
+    clock: Box<dyn Clock>,
+    ids: Box<dyn IdSource>,
+    ledger: Ledger,
+    searcher: Searcher,
+}
+
+impl Engine {
+    /// An engine on the machine's clock and random generator.
+    pub fn new(settings: Settings) -> Self {
+        Self::with_sources(settings, Box::new(SystemClock), Box::new(SystemIds))
+    }
+
+    /// An engine on given sources of time and randomness.
+    pub fn with_sources(settings: Settings, clock: Box<dyn Clock>, ids: Box<dyn IdSource>) -> Self {
+        Self::with_faults(settings, clock, ids, &FaultPlan::default())
+    }
+
+    /// An engine whose store fails where `faults` say so, for tests.
+    pub fn with_faults(
+        settings: Settings,
+        clock: Box<dyn Clock>,
+        ids: Box<dyn IdSource>,
+        faults: &FaultPlan,
+    ) -> Self {
+        let ledger = Ledger::new(&settings.home, faults.clone());
+        let searcher = Searcher::new(&settings, faults.clone());
+        Self { settings, clock, ids, ledger, searcher }
+    }
+
+    /// What the face told us.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The directory of the store.
+    pub fn home(&self) -> &Path {
+        &self.settings.home
+    }
+
+    /// The clock.
+    pub fn clock(&self) -> &dyn Clock {
+        &*self.clock
+    }
+
+    /// The source of random bits.
+    pub fn ids(&self) -> &dyn IdSource {
+        &*self.ids
+    }
+
+    /// The ledger, made now if this is the home's first use.
+    pub fn ledger(&self, call: &Call<'_>) -> Result<&Ledger, Error> {
+        if !self.is_initialised() {
+            self.initialise(call)?;
+        }
+        Ok(&self.ledger)
+    }
+
+    /// The ledger as it is, for calls that must create nothing.
+    pub fn existing_ledger(&self) -> Result<&Ledger, Error> {
+        if self.is_initialised() {
+            return Ok(&self.ledger);
+        }
+        Err(Error::NotInitialized { home: self.home().display().to_string() })
+    }
+
+    /// Whether the home holds a ledger.
+    pub fn is_initialised(&self) -> bool {
+        self.ledger.database().exists()
+    }
+
+    /// Makes the ledger unless it is there; tells whether this call made it.
+    pub fn initialise(&self, call: &Call<'_>) -> Result<bool, Error> {
+        let mut store_key = [0; 32];
+        self.ids.fill(&mut store_key);
+        let mut epoch = [0; 8];
+        self.ids.fill(&mut epoch);
+        let birth = Birth { epoch: hexadecimal(&epoch), store_key, at: self.clock.now() };
+        Ok(self.ledger.initialise(&self.control(call), &birth)?)
+    }
+
+    /// Search.
+    pub fn searcher(&self) -> &Searcher {
+        &self.searcher
+    }
+
+    /// What the store needs to know of a call: its cancel flag and how long it may take.
+    pub fn control(&self, call: &Call<'_>) -> Control {
+        let control = Control::with_cancel(call.cancel);
+        if call.deadline == Timestamp::MAX {
+            return control;
+        }
+        let left = call.deadline.0.saturating_sub(self.clock.now().0);
+        control.ending_in(Duration::from_micros(u64::try_from(left).unwrap_or(0)))
+    }
+
+    /// Brings the index up to the ledger within a small budget; what remains takes part in searches all
+    /// the same.
+    pub fn follow_truth(&self, call: &Call<'_>) -> Result<CaughtUp, Error> {
+        self.follow_truth_for(call, FOLLOW_BUDGET)
+    }
+
+    /// The same with a budget of the caller's.
+    pub fn follow_truth_for(&self, call: &Call<'_>, budget: Duration) -> Result<CaughtUp, Error> {
+        self.searcher.follow(self.ledger(call)?, &self.control(call), budget)
+    }
+
+    /// Counts uses of memories, as (number, times). Statistics only: a failure is passed over.
+    pub fn note_usage(&self, call: &Call<'_>, recalled: &[(i64, i64)], inspected: &[(i64, i64)]) {
+        let counted = self
+            .ledger
+            .write(&self.control(call), self.clock.now(), |w| w.count_usage(recalled, inspected));
+        drop(counted);
+    }
+
+    /// The public half of a human's secret as the ledger keeps it.
+    pub fn public_key_text(secret: &SecretKey) -> String {
+        hexadecimal(&secret.public().to_bytes())
+    }
+}

@@ -1,0 +1,153 @@
+//! What can go wrong in an operation, with the next step for whoever called.
+
+use strata_core::error::{ErrorKind, ParseError};
+use strata_store::error::StoreError;
+
+/// A failed operation.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// An argument is missing, of the wrong type or out of range.
+    #[error("{}{message}", prefix(field.as_deref()))]
+    Argument {
+        /// The argument's name, where one is at fault.
+        field: Option<String>,
+        /// What is wrong with it.
+        message: String,
+        /// What to send instead.
+        hint: String,
+    },
+    /// A text is larger than the store takes.
+    #[error("`{field}` has {size} bytes; at most {limit} are stored")]
+    TooLarge {
+        /// The argument's name.
+        field: String,
+        /// Bytes given.
+        size: usize,
+        /// Bytes allowed.
+        limit: usize,
+    },
+    /// Nothing visible has that id.
+    #[error("no {what} `{id}` is visible from here")]
+    NotFound {
+        /// The type of thing.
+        what: &'static str,
+        /// The id as given.
+        id: String,
+        /// How to find the right one.
+        hint: String,
+    },
+    /// The policy refuses; the refusal is on record.
+    #[error("layer {layer} does not allow {action} by '{principal}': {reason}; allowed: {allowed}")]
+    Refused {
+        /// Layer concerned.
+        layer: String,
+        /// What was wanted.
+        action: &'static str,
+        /// Who wanted it.
+        principal: String,
+        /// The policy's reason.
+        reason: String,
+        /// Principals that may.
+        allowed: String,
+    },
+    /// A human must approve with the secret.
+    #[error("{action} needs a human's approval: {reason}")]
+    ApprovalRequired {
+        /// What was wanted.
+        action: String,
+        /// The policy's reason.
+        reason: String,
+        /// The command a human runs at a terminal.
+        command: String,
+    },
+    /// Somebody else changed it first, or it is not in a state that allows this.
+    #[error("{message}")]
+    Conflict {
+        /// What happened.
+        message: String,
+        /// What to do.
+        hint: String,
+    },
+    /// The home holds no store yet.
+    #[error("no Strata store at {home}")]
+    NotInitialized {
+        /// The home directory.
+        home: String,
+    },
+    /// The caller withdrew the call.
+    #[error("the call was cancelled")]
+    Cancelled,
+    /// The call ran past its deadline.
+    #[error("the call ran past its deadline")]
+    Deadline,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A file could not be read or written.
+    #[error("{path}: {source}")]
+    File {
+        /// The file.
+        path: String,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// A fault of Strata's own.
+    #[error("internal fault: {0}")]
+    Internal(String),
+}
+
+fn prefix(field: Option<&str>) -> String {
+    field.map(|f| format!("`{f}`: ")).unwrap_or_default()
+}
+
+impl Error {
+    /// An error about one argument.
+    pub fn argument(field: &str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Argument { field: Some(field.to_owned()), message: message.into(), hint: hint.into() }
+    }
+
+    /// An argument that does not parse into a domain type.
+    pub fn parse(field: &str, error: &ParseError) -> Self {
+        Self::argument(field, error.to_string(), error.allowed.clone())
+    }
+
+    /// What sort of failure it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Argument { .. } => ErrorKind::Invalid,
+            Self::TooLarge { .. } => ErrorKind::TooLarge,
+            Self::NotFound { .. } => ErrorKind::NotFound,
+            Self::Refused { .. } => ErrorKind::Refused,
+            Self::ApprovalRequired { .. } => ErrorKind::ApprovalRequired,
+            Self::Conflict { .. } => ErrorKind::Conflict,
+            Self::NotInitialized { .. } => ErrorKind::NotInitialized,
+            Self::Cancelled => ErrorKind::Cancelled,
+            Self::Deadline => ErrorKind::Deadline,
+            Self::Store(e) => e.kind(),
+            Self::File { .. } => ErrorKind::Unavailable,
+            Self::Internal(_) => ErrorKind::Internal,
+        }
+    }
+
+    /// What to do next, as one short sentence.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Argument { hint, .. } | Self::NotFound { hint, .. } | Self::Conflict { hint, .. } => {
+                hint.clone()
+            }
+            Self::TooLarge { .. } => {
+                "split the text, or keep it as a file and run `strata index` on it".into()
+            }
+            Self::Refused { .. } => {
+                "propose it with `reflect`; a human decides. The refusal is on record".into()
+            }
+            Self::ApprovalRequired { command, .. } => format!("a human runs: {command}"),
+            Self::NotInitialized { .. } => "run `strata init`, or just store something".into(),
+            Self::Cancelled => "call again".into(),
+            Self::Deadline => "call again, or ask for less".into(),
+            Self::Store(e) => e.hint(),
+            Self::File { .. } => "check that the path exists and is readable".into(),
+            Self::Internal(_) => "run `strata doctor`; if it persists, report the fault".into(),
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Bringing things in: episodes, memories, Markdown folders.
+
+pub mod episodes;

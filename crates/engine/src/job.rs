@@ -1,0 +1,93 @@
+//! Long work as a job: visible to others, cancellable, with progress.
+
+use strata_core::{
+    id::{Id, IdKind},
+    time::Timestamp,
+};
+use strata_store::{
+    error::StoreError,
+    ledger::{JobState, NewJob, Progress},
+};
+
+use crate::{engine::Engine, error::Error, operation::Call};
+
+/// How long a silent worker keeps its job: one minute.
+const LEASE: i64 = 60_000_000;
+
+/// A job this call works on.
+pub struct Job<'e> {
+    engine: &'e Engine,
+    call: &'e Call<'e>,
+    id: String,
+    owner: String,
+}
+
+impl<'e> Job<'e> {
+    /// Begins a job of a kind (`import`, `index`, ...) with `total` steps (0 when unknown).
+    pub fn start(engine: &'e Engine, call: &'e Call<'e>, kind: &str, total: u64) -> Result<Self, Error> {
+        let id = Id::from_bits(IdKind::Job, engine.ids().bits());
+        let owner = format!("{}#{:x}", call.principal, engine.ids().bits());
+        let new = NewJob { id: id.clone(), kind: kind.to_owned(), total: signed(total), message: String::new() };
+        let until = lease_end(engine);
+        engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
+            w.begin_job(&new, &owner, until)
+        })?;
+        Ok(Self { engine, call, id: id.to_string(), owner })
+    }
+
+    /// The job's id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Reports progress and learns whether to go on.
+    ///
+    /// # Errors
+    /// `Cancelled` when the caller or somebody else withdrew the job.
+    pub fn progress(&self, done: u64, total: u64, message: &str) -> Result<(), Error> {
+        (self.call.progress)(done, total);
+        if self.call.cancel.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
+        let progress = || Progress { done: signed(done), total: signed(total), message };
+        let until = lease_end(self.engine);
+        let renewed = self.write(|w| w.renew_job(&self.id, &self.owner, until, progress()));
+        match renewed {
+            Err(Error::Store(StoreError::Conflict(_))) => Err(Error::Cancelled),
+            outcome => outcome,
+        }
+    }
+
+    /// Ends the job with the outcome of its work, and hands that on.
+    pub fn finish<T>(self, outcome: Result<T, Error>, describe: impl Fn(&T) -> String) -> Result<T, Error> {
+        let (state, text) = match &outcome {
+            Ok(value) => (JobState::Done, describe(value)),
+            Err(Error::Cancelled) => (JobState::Cancelled, "cancelled".to_owned()),
+            Err(error) => (JobState::Failed, error.to_string()),
+        };
+        let ended = self.write(|w| w.finish_job(&self.id, &self.owner, state, &text));
+        match (outcome, ended) {
+            // A job that was cancelled meanwhile has ended already; the work's own outcome counts.
+            (outcome, Ok(()) | Err(Error::Store(StoreError::Conflict(_)))) => outcome,
+            (Ok(_), Err(error)) => Err(error),
+            (Err(error), Err(_)) => Err(error),
+        }
+    }
+
+    fn write<T>(
+        &self,
+        job: impl FnMut(&strata_store::ledger::LedgerWrite<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, Error> {
+        // The end of a cancelled call is written too, so its flag does not count here.
+        let control = strata_store::sql::Control::default();
+        Ok(self.engine.ledger(self.call)?.write(&control, self.engine.clock().now(), job)?)
+    }
+}
+
+fn lease_end(engine: &Engine) -> Timestamp {
+    Timestamp(engine.clock().now().0.saturating_add(LEASE))
+}
+
+fn signed(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}

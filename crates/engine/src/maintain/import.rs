@@ -1,0 +1,248 @@
+//! `import`: brings raw events in from a JSON Lines file.
+
+use std::{path::Path, time::Duration};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use strata_core::{
+    id::{Id, IdKind},
+    memory::Layer,
+    policy::Action,
+    principal::{Principal, PrincipalKind},
+    scope::Scope,
+    time::Timestamp,
+};
+use strata_store::ledger::{NewAudit, NewEpisode};
+
+use crate::{
+    authority,
+    engine::Engine,
+    error::Error,
+    gate::Gate,
+    import::episodes::{BadLine, EpisodeLine, parse},
+    job::Job,
+    operation::{Audience, Call, Effect, Operation, Spec, Toolset},
+    paths,
+    render::{Block, Document, Mark, Render},
+};
+
+/// See the module.
+pub struct Import;
+
+/// Events of one transaction.
+const BATCH: usize = 500;
+/// Bad lines listed in the reply.
+const LISTED: usize = 20;
+/// How long one slice of indexing may take before progress is reported.
+pub(super) const SLICE: Duration = Duration::from_millis(1_500);
+
+/// Which file.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Request {
+    /// The file: one JSON object a line, {id, session, at, speaker, role, text, metadata}; only text is needed.
+    #[schemars(required)]
+    pub path: String,
+    /// What to call the source; the file's name by default. Events are told apart by source, session and id.
+    pub source: Option<String>,
+    /// Only say what would be imported.
+    pub dry_run: Option<bool>,
+}
+
+/// What was imported.
+#[derive(Debug, Serialize, Default)]
+pub struct Response {
+    /// Events stored now.
+    pub added: usize,
+    /// Events that were stored before.
+    pub known: usize,
+    /// Lines that could not be taken.
+    pub rejected: usize,
+    /// The first of them, by line.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
+    /// Families of secrets that were blacked out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub redacted: Vec<&'static str>,
+    /// Where they belong.
+    pub scope: String,
+    /// Whether this was only a look.
+    pub dry_run: bool,
+}
+
+impl Operation for Import {
+    type Request = Request;
+    type Response = Response;
+    const SPEC: Spec = Spec {
+        toolset: Toolset::Admin,
+        tool: "import",
+        cli: &["import"],
+        positional: &["path"],
+        title: "Import conversations",
+        about: "Imports raw conversation turns (P2) from a JSON Lines file. Good lines are imported, bad ones are listed by \
+                number. Running it again adds nothing twice. Secrets are blacked out on the way in.",
+        effect: Effect::Write,
+        audience: Audience::Everyone,
+    };
+
+    fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
+        let path = paths::reachable(engine, call, "path", &request.path)?;
+        let text = read_text(&path)?;
+        let (lines, bad) = parse(&text, &engine.settings().zone);
+        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        let source = request.source.filter(|s| !s.trim().is_empty()).unwrap_or(name);
+        let plan = Plan { source, scope: Scope { branch: None, ..call.scope.clone() }, dry_run: request.dry_run.unwrap_or(false) };
+        let lines: Vec<EpisodeLine> = lines.into_iter().map(|(_, line)| line).collect();
+        let mut response = store(engine, call, &lines, &plan)?;
+        response.rejected += bad.len();
+        response.problems.extend(bad.iter().take(LISTED).map(problem));
+        Ok(response)
+    }
+}
+
+/// Reads a file as text; bytes that are not UTF-8 become replacement characters.
+pub(super) fn read_text(path: &Path) -> Result<String, Error> {
+    let bytes = std::fs::read(path).map_err(|source| Error::File { path: path.display().to_string(), source })?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn problem(bad: &BadLine) -> String {
+    format!("line {}: {}", bad.line, bad.reason)
+}
+
+/// Where and how events are stored.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// What they come from.
+    pub source: String,
+    /// Where they belong.
+    pub scope: Scope,
+    /// Whether to store nothing.
+    pub dry_run: bool,
+}
+
+/// Stores events in batches, on record, and indexes them.
+pub fn store(engine: &Engine, call: &Call<'_>, lines: &[EpisodeLine], plan: &Plan) -> Result<Response, Error> {
+    let gateway = Principal::new(PrincipalKind::Gateway, "import").on_behalf_of(call.principal);
+    let as_gateway = Call { principal: &gateway, ..*call };
+    authority::authorise(engine, &as_gateway, Action::Remember, Layer::P2, "")?;
+    let mut gate = Gate::default();
+    let mut response = Response { scope: plan.scope.to_string(), dry_run: plan.dry_run, ..Response::default() };
+    let mut episodes = Vec::with_capacity(lines.len());
+    let now = engine.clock().now();
+    for (n, line) in lines.iter().enumerate() {
+        let at = line.at.unwrap_or(Timestamp(now.0.saturating_add(n as i64)));
+        match episode(engine, &mut gate, line, at, plan, &gateway) {
+            Ok(episode) => episodes.push(episode),
+            Err(error) => {
+                response.rejected += 1;
+                if response.problems.len() < LISTED {
+                    response.problems.push(format!("event {}: {error}", line.id.as_deref().unwrap_or("without id")));
+                }
+            }
+        }
+    }
+    response.redacted.clone_from(&gate.redacted);
+    let job = Job::start(engine, call, "import", episodes.len() as u64)?;
+    let outcome = write_batches(engine, &as_gateway, &job, &episodes, plan.dry_run);
+    let (added, known) = job.finish(outcome, |(added, known)| format!("{added} added, {known} known"))?;
+    response.added = added;
+    response.known = known;
+    Ok(response)
+}
+
+fn episode(
+    engine: &Engine,
+    gate: &mut Gate,
+    line: &EpisodeLine,
+    at: Timestamp,
+    plan: &Plan,
+    writer: &Principal,
+) -> Result<NewEpisode, Error> {
+    let metadata = gate.map("metadata", &line.metadata)?;
+    Ok(NewEpisode {
+        id: Id::from_bits(IdKind::Episode, engine.ids().bits()),
+        external_id: gate.field("id", line.id.as_deref())?,
+        session: gate.field("session", line.session.as_deref())?.unwrap_or_default(),
+        at,
+        speaker: gate.field("speaker", line.speaker.as_deref())?.unwrap_or_default(),
+        role: gate.field("role", line.role.as_deref())?.unwrap_or_default(),
+        text: gate.body("text", &line.text)?,
+        metadata: serde_json::to_string(&metadata).unwrap_or_else(|_| "{}".into()),
+        scope: plan.scope.clone(),
+        source: plan.source.clone(),
+        writer: writer.to_string(),
+    })
+}
+
+fn write_batches(
+    engine: &Engine,
+    call: &Call<'_>,
+    job: &Job<'_>,
+    episodes: &[NewEpisode],
+    dry_run: bool,
+) -> Result<(usize, usize), Error> {
+    let ledger = engine.ledger(call)?;
+    let (mut added, mut seen) = (0, 0);
+    for batch in episodes.chunks(BATCH) {
+        let target = format!("episodes:{}", batch.len());
+        let row = NewAudit {
+            layer: Some(Layer::P2),
+            after_hash: Some(batch_hash(batch)),
+            ..NewAudit::new(call.principal, call.face, "import", &target)
+        };
+        added += ledger.write(&engine.control(call), engine.clock().now(), |w| {
+            let unknown = w.unknown_episodes(batch)?;
+            if dry_run || unknown == 0 {
+                return Ok(unknown);
+            }
+            let seq = w.record(&row)?;
+            Ok(w.insert_episodes(batch, seq)?.iter().filter(|e| e.added).count())
+        })?;
+        seen += batch.len();
+        job.progress(seen as u64, episodes.len() as u64, "storing")?;
+    }
+    if !dry_run {
+        index_all(engine, call, job)?;
+    }
+    Ok((added, episodes.len() - added))
+}
+
+/// Indexes until nothing is left, somebody else does it, or the call ends.
+pub(super) fn index_all(engine: &Engine, call: &Call<'_>, job: &Job<'_>) -> Result<(), Error> {
+    let mut before = u64::MAX;
+    loop {
+        let behind = engine.follow_truth_for(call, SLICE)?.behind;
+        // No progress: another process holds the index and will go on.
+        if behind == 0 || behind >= before {
+            return Ok(());
+        }
+        before = behind;
+        job.progress(0, behind, "indexing")?;
+    }
+}
+
+fn batch_hash(batch: &[NewEpisode]) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    for episode in batch {
+        hasher.update(&(episode.text.len() as u64).to_le_bytes()).update(episode.text.as_bytes());
+    }
+    *hasher.finalize().as_bytes()
+}
+
+impl Render for Response {
+    fn render(&self) -> Document {
+        let would = if self.dry_run { "would import" } else { "imported" };
+        let text = format!("{would} {} episodes into {} ({} known already, {} rejected)", self.added, self.scope, self.known, self.rejected);
+        let mark = if self.rejected == 0 { Mark::Good } else { Mark::Warning };
+        let mut document = Document::new().note(mark, text);
+        if !self.problems.is_empty() {
+            let rows = self.problems.iter().map(|p| vec![p.clone()]).collect();
+            document = document.with(Block::Table { columns: vec!["problem".into()], rows });
+        }
+        if !self.redacted.is_empty() {
+            document = document.note(Mark::Warning, format!("secrets were blacked out: {}", self.redacted.join(", ")));
+        }
+        document
+    }
+}

@@ -1,0 +1,119 @@
+//! `init`: makes the home, and keeps the public half of the human's secret.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use strata_core::principal::PrincipalKind;
+use strata_store::ledger::NewAudit;
+
+use crate::{
+    authority::{PUBLIC_KEY, hexadecimal},
+    engine::Engine,
+    error::Error,
+    operation::{Audience, Call, Effect, Operation, Spec, Toolset},
+    render::{Block, Document, Mark, Render},
+};
+
+/// See the module.
+pub struct Init;
+
+/// The setting that salts the passphrase, in hexadecimal.
+pub const SALT: &str = "passphrase_salt";
+
+/// No arguments: the passphrase is asked for at the terminal.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct Request {}
+
+/// What was made.
+#[derive(Debug, Serialize)]
+pub struct Response {
+    /// The home directory.
+    pub home: String,
+    /// Whether this call made the store.
+    pub created: bool,
+    /// Whether a secret protects rules, identity and purges.
+    pub has_secret: bool,
+    /// Whether this call set it.
+    pub secret_set: bool,
+}
+
+impl Operation for Init {
+    type Request = Request;
+    type Response = Response;
+    const SPEC: Spec = Spec {
+        toolset: Toolset::Admin,
+        tool: "init",
+        cli: &["init"],
+        positional: &[],
+        title: "Set up the home",
+        about: "Makes the store in the home directory and, at a terminal, asks for the passphrase that will protect rules, \
+                identity and purges. Running it again changes nothing that is there. Without a passphrase everything works \
+                but what needs a human's approval.",
+        effect: Effect::Write,
+        audience: Audience::People,
+    };
+
+    fn run(engine: &Engine, call: &Call<'_>, _request: Request) -> Result<Response, Error> {
+        let created = engine.initialise(call)?;
+        let ledger = engine.existing_ledger()?;
+        let control = engine.control(call);
+        let known = ledger.read(&control, |r| r.setting(PUBLIC_KEY))?;
+        let wanted = call.secret.filter(|_| known.is_none());
+        if let Some(secret) = wanted {
+            if call.principal.kind != PrincipalKind::Human {
+                return Err(Error::ApprovalRequired {
+                    action: "setting the passphrase".into(),
+                    reason: "only a person at a terminal sets it".into(),
+                    command: "strata init".into(),
+                });
+            }
+            let key = hexadecimal(&secret.public().to_bytes());
+            let row = NewAudit { reason: "passphrase set", ..NewAudit::new(call.principal, call.face, "init", "") };
+            ledger.write(&control, engine.clock().now(), |w| {
+                w.record(&row)?;
+                w.set_setting(PUBLIC_KEY, &key)?;
+                w.sign_head(secret).map(drop)
+            })?;
+        }
+        Ok(Response {
+            home: engine.home().display().to_string(),
+            created,
+            has_secret: known.is_some() || wanted.is_some(),
+            secret_set: wanted.is_some(),
+        })
+    }
+}
+
+/// The salt of this home's passphrase, drawn at the first request.
+pub fn salt(engine: &Engine, call: &Call<'_>) -> Result<[u8; 16], Error> {
+    let ledger = engine.ledger(call)?;
+    let mut fresh = [0; 16];
+    engine.ids().fill(&mut fresh);
+    let fresh = hexadecimal(&fresh);
+    let kept = ledger.write(&engine.control(call), engine.clock().now(), |w| match w.setting(SALT)? {
+        Some(kept) => Ok(kept),
+        None => w.set_setting(SALT, &fresh).map(|()| fresh.clone()),
+    })?;
+    parse_salt(&kept).ok_or_else(|| Error::Internal("the passphrase's salt is damaged".into()))
+}
+
+fn parse_salt(text: &str) -> Option<[u8; 16]> {
+    let bytes: Option<Vec<u8>> =
+        (0..text.len()).step_by(2).map(|i| u8::from_str_radix(text.get(i..i + 2)?, 16).ok()).collect();
+    bytes?.try_into().ok()
+}
+
+impl Render for Response {
+    fn render(&self) -> Document {
+        let what = if self.created { "initialized" } else { "already initialized:" };
+        let document = Document::new().note(Mark::Good, format!("{what} {}", self.home));
+        let document = match (self.secret_set, self.has_secret) {
+            (true, _) => document.note(Mark::Good, "passphrase set; rules, identity and purges now need it"),
+            (false, true) => document,
+            (false, false) => document.note(Mark::Info, "no passphrase: run `strata init` at a terminal to protect rules and purges"),
+        };
+        document.text("Next:").with(Block::Code {
+            language: "sh",
+            text: "strata remember \"your first memory\"\nstrata recall \"your topic\"\nstrata serve   # the MCP server for your client".into(),
+        })
+    }
+}

@@ -1,0 +1,11 @@
+//! Memories: remember, inspect, update, forget, restore.
+
+pub mod draft;
+pub mod forget;
+pub mod inspect;
+pub mod reference;
+pub mod remember;
+pub mod restore;
+pub mod similar;
+pub mod update;
+pub mod write;

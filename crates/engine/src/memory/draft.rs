@@ -1,0 +1,161 @@
+//! A memory about to be stored: every field read, checked and let through the gate.
+
+use std::collections::BTreeMap;
+
+use strata_core::{
+    duplicate,
+    memory::{Kind, Layer},
+    principal::PrincipalKind,
+    scope::Scope,
+    time::{Timestamp, parse_range},
+};
+
+use super::remember::{Request, ScopeName};
+use crate::{
+    engine::Engine,
+    error::Error,
+    gate::{self, Gate},
+    operation::Call,
+};
+
+/// Microseconds of a day.
+const DAY: i64 = 86_400_000_000;
+/// The longest time to live: a century.
+const MAX_TTL_DAYS: u32 = 36_525;
+
+/// What will be stored, secrets already blacked out.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    /// The text, word for word but for what the gate took out.
+    pub text: String,
+    /// Its kind.
+    pub kind: Kind,
+    /// Its headline.
+    pub title: Option<String>,
+    /// Its layer.
+    pub layer: Layer,
+    /// What it is about.
+    pub topic_key: Option<String>,
+    /// The memory it replaces, as the caller named it.
+    pub supersedes: Option<String>,
+    /// Why it replaces that one.
+    pub supersede_reason: Option<String>,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// 0 to 1.
+    pub importance: f64,
+    /// Where it comes from.
+    pub source: Option<String>,
+    /// The session it comes from.
+    pub session: Option<String>,
+    /// What it rests on.
+    pub evidence: Vec<String>,
+    /// First instant it is true.
+    pub valid_from: Option<Timestamp>,
+    /// First instant it is no longer true.
+    pub valid_to: Option<Timestamp>,
+    /// Where it holds.
+    pub scope: Scope,
+    /// Whether it stands on the hot page.
+    pub pinned: bool,
+    /// Further facts.
+    pub metadata: BTreeMap<String, String>,
+    /// Families of secrets that were blacked out.
+    pub redacted: Vec<&'static str>,
+    /// Where it might belong better.
+    pub route: Option<String>,
+    /// Keys for finding near-duplicates.
+    pub bands: Vec<u64>,
+}
+
+impl Draft {
+    /// Reads a request.
+    pub fn from_request(engine: &Engine, call: &Call<'_>, request: &Request) -> Result<Self, Error> {
+        let mut gate = Gate::default();
+        let text = gate.body("text", &request.text)?;
+        let kind = match &request.kind {
+            Some(word) => Kind::parse(word).map_err(|e| Error::parse("kind", &e))?,
+            None => Kind::default(),
+        };
+        let (valid_from, valid_to) = validity(engine, request)?;
+        let draft = Self {
+            layer: request.layer.map_or_else(|| kind.default_layer(), Layer::from),
+            title: gate.field("title", request.title.as_deref())?,
+            topic_key: gate.field("topic_key", request.topic_key.as_deref())?,
+            supersedes: request.supersedes.clone(),
+            supersede_reason: None,
+            tags: gate.list("tags", &request.tags)?,
+            confidence: unit("confidence", request.confidence)?.unwrap_or_else(|| default_confidence(call)),
+            importance: unit("importance", request.importance)?.unwrap_or(0.5),
+            source: gate.field("source", request.source.as_deref())?,
+            session: gate.field("session", request.session.as_deref())?,
+            evidence: gate.list("evidence", &request.evidence)?,
+            valid_from,
+            valid_to,
+            scope: placed(call.scope, request.scope)?,
+            pinned: request.pinned.unwrap_or(false),
+            metadata: gate.map("metadata", &request.metadata)?,
+            route: gate::route_note(&text, kind.as_str()),
+            bands: duplicate::bands(&text),
+            redacted: gate.redacted,
+            text,
+            kind,
+        };
+        Ok(draft)
+    }
+}
+
+fn validity(engine: &Engine, request: &Request) -> Result<(Option<Timestamp>, Option<Timestamp>), Error> {
+    let zone = &engine.settings().zone;
+    let read = |field: &str, text: &Option<String>| {
+        text.as_deref().map(|t| parse_range(t, zone).map_err(|e| Error::parse(field, &e))).transpose()
+    };
+    let from = read("valid_from", &request.valid_from)?.map(|r| r.from);
+    let mut to = read("valid_to", &request.valid_to)?.map(|r| r.to);
+    if let Some(days) = request.ttl_days {
+        if days == 0 || days > MAX_TTL_DAYS {
+            return Err(Error::argument("ttl_days", format!("{days} is out of range"), format!("send 1 to {MAX_TTL_DAYS}, or leave it out")));
+        }
+        let end = Timestamp(engine.clock().now().0.saturating_add(i64::from(days) * DAY));
+        to = Some(to.map_or(end, |t| t.min(end)));
+    }
+    match (from, to) {
+        (Some(from), Some(to)) if from >= to => {
+            Err(Error::argument("valid_to", "ends before `valid_from` begins", "swap the two dates"))
+        }
+        range => Ok(range),
+    }
+}
+
+/// A number of 0 to 1.
+pub(super) fn unit(field: &str, value: Option<f64>) -> Result<Option<f64>, Error> {
+    match value {
+        Some(v) if !(0.0..=1.0).contains(&v) => {
+            Err(Error::argument(field, format!("{v} is out of range"), "send a number from 0 to 1"))
+        }
+        value => Ok(value),
+    }
+}
+
+fn default_confidence(call: &Call<'_>) -> f64 {
+    match call.principal.kind {
+        PrincipalKind::Human | PrincipalKind::System => 1.0,
+        _ => 0.8,
+    }
+}
+
+/// Where a write goes: the project when one is known, unless told otherwise.
+fn placed(standing: &Scope, wanted: Option<ScopeName>) -> Result<Scope, Error> {
+    let user = Scope { project: None, branch: None, ..standing.clone() };
+    let project = Scope { branch: None, ..standing.clone() };
+    match wanted {
+        None => Ok(project),
+        Some(ScopeName::User) => Ok(user),
+        Some(ScopeName::Project) if standing.project.is_some() => Ok(project),
+        Some(ScopeName::Branch) if standing.project.is_some() && standing.branch.is_some() => Ok(standing.clone()),
+        Some(ScopeName::Project) => Err(Error::argument("scope", "no project is known here", "start Strata inside a repository, pass --project, or use scope user")),
+        Some(ScopeName::Branch) => Err(Error::argument("scope", "no branch is known here", "start Strata inside a checkout, or use scope project or user")),
+    }
+}

@@ -1,0 +1,205 @@
+//! `remember`: stores one memory, word for word.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    draft::Draft,
+    similar::Similar,
+    write::{self, Stored},
+};
+use crate::{
+    engine::Engine,
+    error::Error,
+    operation::{Audience, Call, Effect, Operation, Spec, Toolset},
+    render::{Document, Mark, Render},
+};
+
+/// See the module.
+pub struct Remember;
+
+/// What to keep.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Request {
+    /// The fact, decision or lesson in one or a few sentences that stand on their own, with the reason. Kept word for word.
+    #[schemars(required)]
+    pub text: String,
+    /// fact (default), decision, preference, pattern, insight, procedure, skill, architecture, module, incident, fix, constraint, rule, identity, integration, note or a word of your own.
+    pub kind: Option<String>,
+    /// A short headline.
+    pub title: Option<String>,
+    /// P0 rules to P6 incidents. Default: P4 for skills and procedures, P6 for incidents and fixes, P0 for rules, P1 for identity, else P5.
+    pub layer: Option<LayerName>,
+    /// A stable name for what this is about, e.g. `db.port`. A newer memory with the same name replaces the older one.
+    pub topic_key: Option<String>,
+    /// Id of the memory that this one corrects or replaces.
+    pub supersedes: Option<String>,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// How sure you are, 0 to 1. Default 0.8 for agents, 1 for people.
+    pub confidence: Option<f64>,
+    /// How much it matters, 0 to 1. Default 0.5.
+    pub importance: Option<f64>,
+    /// Where it comes from: a file, a URL, a person.
+    pub source: Option<String>,
+    /// The session it comes from.
+    pub session: Option<String>,
+    /// What it rests on: test output, file and line, a turn, a URL. One entry each.
+    pub evidence: Vec<String>,
+    /// From when it is true, e.g. 2026-03-31.
+    pub valid_from: Option<String>,
+    /// Until when it is true; a day counts whole.
+    pub valid_to: Option<String>,
+    /// Days after which it leaves default recall; 1 or more.
+    pub ttl_days: Option<u32>,
+    /// Where it holds: project (default where one is known), user, or branch.
+    pub scope: Option<ScopeName>,
+    /// Keep it on the hot page.
+    pub pinned: Option<bool>,
+    /// Further facts about it, as names and texts.
+    pub metadata: BTreeMap<String, String>,
+}
+
+/// The layers by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the layers' meaning is documented once, in strata_core")]
+pub enum LayerName {
+    #[serde(alias = "p0")]
+    P0,
+    #[serde(alias = "p1")]
+    P1,
+    #[serde(alias = "p2")]
+    P2,
+    #[serde(alias = "p3")]
+    P3,
+    #[serde(alias = "p4")]
+    P4,
+    #[serde(alias = "p5")]
+    P5,
+    #[serde(alias = "p6")]
+    P6,
+}
+
+impl From<LayerName> for strata_core::memory::Layer {
+    fn from(name: LayerName) -> Self {
+        match name {
+            LayerName::P0 => Self::P0,
+            LayerName::P1 => Self::P1,
+            LayerName::P2 => Self::P2,
+            LayerName::P3 => Self::P3,
+            LayerName::P4 => Self::P4,
+            LayerName::P5 => Self::P5,
+            LayerName::P6 => Self::P6,
+        }
+    }
+}
+
+/// How far a memory reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ScopeName {
+    /// Everywhere this user works.
+    User,
+    /// The whole project.
+    Project,
+    /// The current branch of the project.
+    Branch,
+}
+
+/// What became of it.
+#[derive(Debug, Serialize)]
+pub struct Response {
+    /// The memory's id.
+    pub id: String,
+    /// The memory's number, shown as `#n`.
+    pub number: i64,
+    /// `saved`, or `unchanged` when the same text was already there.
+    pub status: &'static str,
+    /// Its kind.
+    pub kind: String,
+    /// Its layer.
+    pub layer: String,
+    /// Where it holds.
+    pub scope: String,
+    /// The memory it replaced, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superseded: Option<String>,
+    /// A stored memory that says nearly the same, or the opposite.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub similar: Option<Similar>,
+    /// Families of secrets that were blacked out before storing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub redacted: Vec<&'static str>,
+    /// Where the text might belong better; advice only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub route: Option<String>,
+}
+
+impl Operation for Remember {
+    type Request = Request;
+    type Response = Response;
+    const SPEC: Spec = Spec {
+        toolset: Toolset::Core,
+        tool: "remember",
+        cli: &["remember"],
+        positional: &["text"],
+        title: "Remember",
+        about: "Stores one memory, word for word: a decision with its reason, a fact, a preference, a lesson, an incident and \
+                its fix. Use it when something will matter in a later session. One fact per call. To correct something, \
+                pass `supersedes` or the same `topic_key`; the old value then no longer shows. The same text twice is \
+                stored once. Not for passing state, secrets (they are blacked out) or whole files (use `strata index`). \
+                Rules and identity (P0, P1) are proposed with `reflect`.",
+        effect: Effect::Write,
+        audience: Audience::Everyone,
+    };
+    const ALIASES: &'static [(&'static str, &'static str)] =
+        &[("fact", "text"), ("content", "text"), ("type", "kind")];
+
+    fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
+        let draft = Draft::from_request(engine, call, &request)?;
+        let stored = write::store(engine, call, &draft)?;
+        Ok(Response::new(&draft, stored))
+    }
+}
+
+impl Response {
+    fn new(draft: &Draft, stored: Stored) -> Self {
+        Self {
+            id: stored.id,
+            number: stored.number,
+            status: if stored.new { "saved" } else { "unchanged" },
+            kind: draft.kind.to_string(),
+            layer: draft.layer.to_string(),
+            scope: draft.scope.to_string(),
+            superseded: stored.superseded,
+            similar: stored.similar,
+            redacted: draft.redacted.clone(),
+            route: draft.route.clone(),
+        }
+    }
+}
+
+impl Render for Response {
+    fn render(&self) -> Document {
+        let what = format!("#{} {} ({}, {}, {})", self.number, self.id, self.kind, self.layer, self.scope);
+        let first = if self.status == "saved" { format!("saved {what}") } else { format!("already stored as {what}") };
+        let mut document = Document::new().note(Mark::Good, first);
+        if let Some(old) = &self.superseded {
+            document = document.note(Mark::Info, format!("superseded {old}; its history is kept"));
+        }
+        if let Some(similar) = &self.similar {
+            document = document.note(Mark::Warning, similar.sentence());
+        }
+        if !self.redacted.is_empty() {
+            let families = self.redacted.join(", ");
+            document = document.note(Mark::Warning, format!("secrets were blacked out before storing: {families}"));
+        }
+        if let Some(route) = &self.route {
+            document = document.note(Mark::Info, format!("this might belong elsewhere ({route})"));
+        }
+        document
+    }
+}

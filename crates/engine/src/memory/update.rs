@@ -1,0 +1,227 @@
+//! `update`: corrects a memory. A change of its text makes a successor; the old version stays in its history.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use strata_core::{
+    memory::{Kind, Layer, Status, Tier},
+    policy::Action,
+};
+use strata_store::ledger::{MemoryRow, NewAudit, State};
+
+use super::{
+    draft::{Draft, unit},
+    reference::Reference,
+    remember::LayerName,
+    write,
+};
+use crate::{
+    authority,
+    engine::Engine,
+    error::Error,
+    gate::Gate,
+    operation::{Audience, Call, Effect, Operation, Spec, Toolset},
+    render::{Document, Mark, Render},
+};
+
+/// See the module.
+pub struct Update;
+
+/// What to change; what is left out stays.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Request {
+    /// The memory, by its whole id or #number.
+    #[schemars(required)]
+    pub id: String,
+    /// The corrected text, whole.
+    pub text: Option<String>,
+    /// A new headline.
+    pub title: Option<String>,
+    /// Another kind.
+    pub kind: Option<String>,
+    /// Another layer.
+    pub layer: Option<LayerName>,
+    /// Other words to find it by; replaces the old ones.
+    pub tags: Option<Vec<String>>,
+    /// How sure you are now, 0 to 1.
+    pub confidence: Option<f64>,
+    /// How much it matters, 0 to 1.
+    pub importance: Option<f64>,
+    /// Keep it on the hot page, or no longer.
+    pub pinned: Option<bool>,
+    /// hot or cold.
+    pub tier: Option<TierName>,
+    /// Why it changes; kept in its history.
+    pub reason: Option<String>,
+}
+
+/// The tiers by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TierName {
+    /// May stand on the hot page.
+    Hot,
+    /// Found by recall only.
+    Cold,
+}
+
+/// What became of it.
+#[derive(Debug, Serialize)]
+pub struct Response {
+    /// The id that now stands for it.
+    pub id: String,
+    /// Its number.
+    pub number: i64,
+    /// The id it had before; the same unless its text changed.
+    pub previous: String,
+    /// Its number before.
+    pub previous_number: i64,
+    /// Families of secrets that were blacked out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub redacted: Vec<&'static str>,
+}
+
+impl Operation for Update {
+    type Request = Request;
+    type Response = Response;
+    const SPEC: Spec = Spec {
+        toolset: Toolset::Core,
+        tool: "update",
+        cli: &["update"],
+        positional: &["id", "text"],
+        title: "Correct a memory",
+        about: "Changes a memory by its id. A new text, title, kind or tags make a new version that replaces the old one \
+                in every search; the old one stays readable in its history. Confidence, importance, layer and pinning \
+                change in place. Say why in `reason`. Fails when somebody else corrected it first: read it again and retry.",
+        effect: Effect::Write,
+        audience: Audience::Everyone,
+    };
+    const ALIASES: &'static [(&'static str, &'static str)] =
+        &[("fact", "text"), ("content", "text"), ("type", "kind")];
+
+    fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
+        let reference = Reference::exact("id", &request.id)?;
+        let ledger = engine.ledger(call)?;
+        let old = ledger.read(&engine.control(call), |r| reference.find(r, call))?.existing()?;
+        must_stand(&old)?;
+        let state = next_state(&old, &request)?;
+        authority::authorise(engine, call, Action::Update, old.state.layer, &old.id)?;
+        let rewritten = request.text.is_some() || request.title.is_some() || request.kind.is_some() || request.tags.is_some();
+        if rewritten { replace(engine, call, &old, &state, &request) } else { adjust(engine, call, &old, &state, &request) }
+    }
+}
+
+fn must_stand(old: &MemoryRow) -> Result<(), Error> {
+    if old.state.status.is_live() || old.state.status == Status::Candidate {
+        return Ok(());
+    }
+    let hint = match &old.superseded_by {
+        Some(head) => format!("update {head}, its latest version"),
+        None => format!("run `strata restore {}` first", old.id),
+    };
+    Err(Error::Conflict { message: format!("memory {} is already {}", old.id, old.state.status), hint })
+}
+
+fn next_state(old: &MemoryRow, request: &Request) -> Result<State, Error> {
+    Ok(State {
+        layer: request.layer.map_or(old.state.layer, Layer::from),
+        confidence: unit("confidence", request.confidence)?.unwrap_or(old.state.confidence),
+        importance: unit("importance", request.importance)?.unwrap_or(old.state.importance),
+        pinned: request.pinned.unwrap_or(old.state.pinned),
+        tier: match request.tier {
+            None => old.state.tier,
+            Some(TierName::Hot) => Tier::Hot,
+            Some(TierName::Cold) => Tier::Cold,
+        },
+        status: old.state.status,
+    })
+}
+
+/// A new version takes the old one's place.
+fn replace(engine: &Engine, call: &Call<'_>, old: &MemoryRow, state: &State, request: &Request) -> Result<Response, Error> {
+    let mut gate = Gate::default();
+    let text = request.text.as_deref().map_or_else(|| Ok(old.body.clone()), |t| gate.body("text", t))?;
+    let title = match &request.title {
+        Some(title) => gate.field("title", Some(title))?,
+        None => (!old.title.is_empty()).then(|| old.title.clone()),
+    };
+    let kind = request.kind.as_deref().map_or_else(|| Ok(old.kind.clone()), Kind::parse).map_err(|e| Error::parse("kind", &e))?;
+    let draft = Draft {
+        bands: strata_core::duplicate::bands(&text),
+        route: None,
+        title,
+        kind,
+        layer: state.layer,
+        topic_key: old.topic_key.clone(),
+        supersedes: Some(old.id.clone()),
+        tags: request.tags.as_deref().map_or_else(|| Ok(old.tags.clone()), |t| gate.list("tags", t))?,
+        confidence: state.confidence,
+        importance: state.importance,
+        source: (!old.source.is_empty()).then(|| old.source.clone()),
+        session: old.session.clone(),
+        evidence: Vec::new(),
+        valid_from: old.valid_from,
+        valid_to: old.valid_to,
+        scope: old.scope.clone(),
+        pinned: state.pinned,
+        metadata: serde_json::from_str(&old.metadata).unwrap_or_default(),
+        supersede_reason: gate.field("reason", request.reason.as_deref())?,
+        redacted: gate.redacted,
+        text,
+    };
+    let stored = write::store(engine, call, &draft)?;
+    Ok(Response {
+        id: stored.id,
+        number: stored.number,
+        previous: old.id.clone(),
+        previous_number: old.number,
+        redacted: draft.redacted,
+    })
+}
+
+/// The memory stays, its state changes.
+fn adjust(engine: &Engine, call: &Call<'_>, old: &MemoryRow, state: &State, request: &Request) -> Result<Response, Error> {
+    if *state == old.state {
+        return Err(Error::argument("text", "nothing would change", "give a new text, or another attribute to change"));
+    }
+    let actor = authority::authorise(engine, call, Action::Update, state.layer, &old.id)?;
+    let reason = Gate::default().field("reason", request.reason.as_deref())?.unwrap_or_default();
+    let row = NewAudit {
+        layer: Some(state.layer),
+        reason: &reason,
+        before_hash: Some(old.content_hash),
+        after_hash: Some(old.content_hash),
+        ..NewAudit::new(&actor, call.face, Action::Update.as_str(), &old.id)
+    };
+    engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
+        let seq = w.record(&row)?;
+        w.change_state(old.number, Some(old.state_seq), state, seq)?;
+        authority::seal(w, call, &actor)
+    })?;
+    engine.follow_truth(call)?;
+    Ok(Response {
+        id: old.id.clone(),
+        number: old.number,
+        previous: old.id.clone(),
+        previous_number: old.number,
+        redacted: Vec::new(),
+    })
+}
+
+impl Render for Response {
+    fn render(&self) -> Document {
+        let text = if self.id == self.previous {
+            format!("updated #{} {} in place", self.number, self.id)
+        } else {
+            format!(
+                "updated #{} → #{} {} (old version superseded, history preserved)",
+                self.previous_number, self.number, self.id
+            )
+        };
+        let document = Document::new().note(Mark::Good, text);
+        if self.redacted.is_empty() {
+            return document;
+        }
+        document.note(Mark::Warning, format!("secrets were blacked out before storing: {}", self.redacted.join(", ")))
+    }
+}

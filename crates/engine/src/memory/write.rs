@@ -1,0 +1,204 @@
+//! Storing a memory: duplicates, predecessor, policy, then one transaction.
+
+use strata_core::{
+    duplicate::{self, Comparison},
+    id::{Id, IdKind},
+    memory::{Status, Tier},
+    policy::Action,
+    principal::Principal,
+    time::Timestamp,
+};
+use strata_store::{
+    error::StoreError,
+    ledger::{EvidenceRow, LedgerRead, LedgerWrite, MemoryRow, NewAudit, NewMemory, State},
+};
+
+use super::{
+    draft::Draft,
+    reference::Reference,
+    similar::{self, Similar},
+};
+use crate::{authority, engine::Engine, error::Error, operation::Call};
+
+/// Candidates compared word by word.
+const MAX_COMPARED: usize = 24;
+
+/// What became of a draft.
+#[derive(Debug)]
+pub struct Stored {
+    /// The memory's id.
+    pub id: String,
+    /// Its number.
+    pub number: i64,
+    /// Whether it was not there before.
+    pub new: bool,
+    /// The memory it replaced.
+    pub superseded: Option<String>,
+    /// A stored memory that says nearly the same, or the opposite.
+    pub similar: Option<Similar>,
+}
+
+/// What the reads before the transaction found.
+struct Plan {
+    predecessor: Option<MemoryRow>,
+    reason: String,
+    similar: Option<Similar>,
+}
+
+/// Stores a draft.
+///
+/// # Errors
+/// Refusals by the policy, for the new layer and that of the memory it replaces; a conflict when
+/// somebody else replaced that one first.
+pub fn store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Stored, Error> {
+    let actor = authority::authorise(engine, call, Action::Remember, draft.layer, "")?;
+    let ledger = engine.ledger(call)?;
+    let control = engine.control(call);
+    let identity = duplicate::identity(&draft.text);
+    let plan = ledger.read(&control, |read| Ok(plan(read, call, draft, &identity)))??;
+    if let Some(old) = &plan.predecessor {
+        authority::authorise(engine, call, Action::Update, old.state.layer, &old.id)?;
+    }
+    let new = new_memory(engine, &actor, draft, &identity, plan.predecessor.as_ref(), &plan.reason);
+    let mut stored = ledger.write(&control, engine.clock().now(), |w| commit(w, call, &actor, &new, &plan))?;
+    stored.similar = plan.similar.filter(|s| stored.superseded.as_ref() != Some(&s.id) && s.id != stored.id);
+    engine.follow_truth(call)?;
+    Ok(stored)
+}
+
+fn plan(read: &LedgerRead<'_>, call: &Call<'_>, draft: &Draft, identity: &str) -> Result<Plan, Error> {
+    let similar = nearest(read, draft)?;
+    if let Some(named) = &draft.supersedes {
+        let old = Reference::exact("supersedes", named)?.find(read, call)?.existing()?;
+        return Ok(Plan { predecessor: Some(old), reason: draft.supersede_reason.clone().unwrap_or_else(|| "corrected".into()), similar: found(similar) });
+    }
+    if let Some(topic) = &draft.topic_key
+        && let Some(old) = read.live_by_topic(&draft.scope, topic)?
+    {
+        let same = read.content_key(identity)? == old.content_key;
+        let predecessor = (!same).then_some(old);
+        return Ok(Plan { predecessor, reason: format!("same topic: {topic}"), similar: found(similar) });
+    }
+    let turned = similar.as_ref().filter(|(old, c)| {
+        similar::takes_over(c) && old.scope == draft.scope && old.state.layer == draft.layer && old.kind == draft.kind
+    });
+    if let Some((old, _)) = turned {
+        let reason = "a later statement says the opposite".to_owned();
+        return Ok(Plan { predecessor: Some(old.clone()), reason, similar: None });
+    }
+    Ok(Plan { predecessor: None, reason: String::new(), similar: found(similar) })
+}
+
+fn found(similar: Option<(MemoryRow, Comparison)>) -> Option<Similar> {
+    similar.and_then(|(old, comparison)| Similar::of(&old.id, &old.body, &comparison))
+}
+
+/// The live memory, visible from where the draft goes, whose wording is nearest to it.
+fn nearest(read: &LedgerRead<'_>, draft: &Draft) -> Result<Option<(MemoryRow, Comparison)>, StoreError> {
+    let mut best: Option<(MemoryRow, Comparison)> = None;
+    for hit in read.by_bands(&stored_bands(draft), MAX_COMPARED)? {
+        let Some(old) = read.memory_by_number(hit.number)? else { continue };
+        if !old.state.status.is_live() || !draft.scope.sees(&old.scope) {
+            continue;
+        }
+        let comparison = duplicate::compare(&old.body, &draft.text);
+        let telling = comparison.verdict != duplicate::Verdict::Different;
+        if telling && best.as_ref().is_none_or(|(_, b)| comparison.similarity > b.similarity) {
+            best = Some((old, comparison));
+        }
+    }
+    Ok(best)
+}
+
+fn stored_bands(draft: &Draft) -> Vec<i64> {
+    draft.bands.iter().map(|b| b.cast_signed()).collect()
+}
+
+/// The row of a draft, written by `writer`, replacing `predecessor`.
+pub(crate) fn new_memory(
+    engine: &Engine,
+    writer: &Principal,
+    draft: &Draft,
+    identity: &str,
+    predecessor: Option<&MemoryRow>,
+    reason: &str,
+) -> NewMemory {
+    let now = engine.clock().now();
+    let mut salt = [0; 16];
+    engine.ids().fill(&mut salt);
+    let id = Id::from_bits(IdKind::Memory, engine.ids().bits());
+    NewMemory {
+        kind: draft.kind.clone(),
+        title: draft.title.clone().unwrap_or_default(),
+        identity: identity.to_owned(),
+        bands: stored_bands(draft),
+        scope: draft.scope.clone(),
+        topic_key: draft.topic_key.clone(),
+        tags: draft.tags.clone(),
+        source: draft.source.clone().unwrap_or_default(),
+        session: draft.session.clone(),
+        valid_from: draft.valid_from,
+        valid_to: draft.valid_to,
+        supersedes: predecessor.and_then(|p| Id::parse(&p.id).ok()),
+        supersede_reason: reason.to_owned(),
+        metadata: serde_json::to_string(&draft.metadata).unwrap_or_else(|_| "{}".into()),
+        state: State {
+            status: Status::Active,
+            tier: Tier::Hot,
+            layer: draft.layer,
+            confidence: draft.confidence,
+            importance: draft.importance,
+            pinned: draft.pinned,
+        },
+        evidence: draft.evidence.iter().map(|text| evidence(text, now)).collect(),
+        ..NewMemory::new(id, &draft.text, &writer.to_string(), now, salt)
+    }
+}
+
+/// Evidence as the writer put it; its sort follows from its looks.
+fn evidence(text: &str, at: Timestamp) -> EvidenceRow {
+    let kind = match text {
+        t if t.starts_with("http://") || t.starts_with("https://") => "url",
+        t if t.starts_with("ep_") => "episode",
+        t if t.contains('/') && !t.contains(' ') => "file",
+        _ => "note",
+    };
+    EvidenceRow { kind: kind.to_owned(), reference: text.to_owned(), note: String::new(), at }
+}
+
+fn commit(
+    w: &LedgerWrite<'_>,
+    call: &Call<'_>,
+    actor: &Principal,
+    new: &NewMemory,
+    plan: &Plan,
+) -> Result<Stored, StoreError> {
+    let superseded = plan.predecessor.as_ref().map(|p| p.id.clone());
+    let key = w.content_key(&new.identity)?;
+    let twin = w.live_by_content(&new.scope, &key)?.filter(|t| Some(&t.id) != superseded.as_ref());
+    if let Some(twin) = twin {
+        if let Some(old) = &plan.predecessor {
+            let row = NewAudit {
+                layer: Some(old.state.layer),
+                reason: &plan.reason,
+                before_hash: Some(old.content_hash),
+                after_hash: Some(twin.content_hash),
+                ..NewAudit::new(actor, call.face, "supersede", &old.id)
+            };
+            let seq = w.record(&row)?;
+            w.supersede(old.number, twin.number, &plan.reason, seq)?;
+        }
+        return Ok(Stored { id: twin.id, number: twin.number, new: false, superseded, similar: None });
+    }
+    let row = NewAudit {
+        layer: Some(new.state.layer),
+        reason: &plan.reason,
+        before_hash: plan.predecessor.as_ref().map(|p| p.content_hash),
+        after_hash: Some(new.content_hash()),
+        ..NewAudit::new(actor, call.face, Action::Remember.as_str(), new.id.as_str())
+    };
+    let seq = w.record(&row)?;
+    let number = w.insert_memory(new, seq)?;
+    authority::seal(w, call, actor)?;
+    Ok(Stored { id: new.id.to_string(), number, new: true, superseded, similar: None })
+}

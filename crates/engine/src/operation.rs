@@ -1,0 +1,147 @@
+//! One use case, defined once, offered on every face.
+
+use schemars::JsonSchema;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+use strata_core::{
+    cancel::Cancel,
+    principal::{Face, Principal},
+    scope::Scope,
+    signing::SecretKey,
+    time::Timestamp,
+};
+
+use crate::{
+    engine::Engine,
+    error::Error,
+    render::{Document, Render},
+    request, schema,
+};
+
+/// A named group of operations that an MCP client is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Toolset {
+    /// The default of every client: at most eight tools.
+    Core,
+    /// Maintenance: for people and schedules, shown to a client only on request.
+    Admin,
+}
+
+impl Toolset {
+    /// Every toolset, in documentation order.
+    pub const ALL: [Self; 2] = [Self::Core, Self::Admin];
+
+    /// The word used in `--toolsets`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Core => "core",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+/// What an operation does to the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Changes nothing.
+    Read,
+    /// Adds or supersedes; nothing is lost.
+    Write,
+    /// May erase for good.
+    Destroy,
+}
+
+/// Who is meant to call an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Audience {
+    /// Agents and people.
+    Everyone,
+    /// People at a terminal; not offered over MCP.
+    People,
+}
+
+/// What an operation is called and what it is for.
+#[derive(Debug, Clone, Copy)]
+pub struct Spec {
+    /// The group it is shown in.
+    pub toolset: Toolset,
+    /// Wire name: `[a-z0-9_]`, at most 24 characters.
+    pub tool: &'static str,
+    /// Command path on the command line, e.g. `["backup", "create"]`.
+    pub cli: &'static [&'static str],
+    /// Request fields taken by position on the command line, in order. The last may be a list.
+    pub positional: &'static [&'static str],
+    /// A few words, for menus.
+    pub title: &'static str,
+    /// What it does, when to use it and when not; at most 900 characters.
+    pub about: &'static str,
+    /// What it does to the store.
+    pub effect: Effect,
+    /// Who is meant to call it.
+    pub audience: Audience,
+}
+
+/// The circumstances of one call. Made by the face, never by the caller's arguments.
+pub struct Call<'a> {
+    /// Who acts, decided by the way in.
+    pub principal: &'a Principal,
+    /// Where the caller stands.
+    pub scope: &'a Scope,
+    /// The way in.
+    pub face: Face,
+    /// When the caller stops waiting.
+    pub deadline: Timestamp,
+    /// Withdraws the call.
+    pub cancel: &'a Cancel,
+    /// Told (done, total) during long work; total 0 is unknown.
+    pub progress: &'a (dyn Fn(u64, u64) + Sync),
+    /// The human's secret, when the way in unlocked it.
+    pub secret: Option<&'a SecretKey>,
+}
+
+/// One use case: a request, a response and the function between them.
+pub trait Operation {
+    /// What the caller sends.
+    type Request: DeserializeOwned + JsonSchema;
+    /// What the caller gets.
+    type Response: Serialize + Render;
+    /// Name and description.
+    const SPEC: Spec;
+    /// Older names of arguments, accepted but not shown: (alias, name).
+    const ALIASES: &'static [(&'static str, &'static str)] = &[];
+
+    /// Does it.
+    fn run(engine: &Engine, call: &Call<'_>, request: Self::Request) -> Result<Self::Response, Error>;
+}
+
+/// A response in the two forms that faces need.
+#[derive(Debug)]
+pub struct Reply {
+    /// For programs.
+    pub json: Value,
+    /// For people and models.
+    pub document: Document,
+}
+
+/// An operation without its types: what the table holds.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// Name and description.
+    pub spec: Spec,
+    /// The request's schema, reduced to what every client accepts.
+    pub request_schema: fn() -> Value,
+    /// Runs the operation on leniently read JSON arguments.
+    pub run: fn(&Engine, &Call<'_>, Value) -> Result<Reply, Error>,
+}
+
+/// The table entry of an operation.
+pub const fn entry<O: Operation>() -> Entry {
+    Entry { spec: O::SPEC, request_schema: schema::portable_of::<O::Request>, run: run_json::<O> }
+}
+
+fn run_json<O: Operation>(engine: &Engine, call: &Call<'_>, arguments: Value) -> Result<Reply, Error> {
+    let request = request::read::<O::Request>(arguments, O::ALIASES)?;
+    let response = O::run(engine, call, request)?;
+    let json = serde_json::to_value(&response).map_err(|e| Error::Internal(e.to_string()))?;
+    Ok(Reply { json, document: response.render() })
+}

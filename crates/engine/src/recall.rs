@@ -1,0 +1,7 @@
+//! Recall: the one search, and the operation that shows its results.
+
+pub mod arguments;
+pub mod elsewhere;
+pub mod item;
+pub mod operation;
+pub mod search;

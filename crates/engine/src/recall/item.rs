@@ -1,0 +1,128 @@
+//! What a hit points at, read from truth.
+
+use std::collections::BTreeMap;
+
+use strata_core::{id::IdKind, time::Timestamp};
+use strata_store::{
+    error::StoreError,
+    index::{Found, SourceKind},
+    ledger::{EpisodeRow, LedgerRead, MemoryRow, SourceRow, SourceState},
+};
+
+use super::search::Query;
+
+/// A memory, an episode or a section of a document.
+#[derive(Debug, Clone)]
+pub enum Item {
+    /// A memory, in the state that was asked for.
+    Memory(Box<MemoryRow>),
+    /// A raw event.
+    Episode(Box<EpisodeRow>),
+    /// A section of an indexed file, with its text.
+    Document(Box<SourceRow>, String),
+}
+
+impl Item {
+    /// Reads what a passage points at; `None` when it is not (or was not at `as_of`) in force.
+    pub fn load(ledger: &LedgerRead<'_>, found: &Found, as_of: Option<i64>) -> Result<Option<Self>, StoreError> {
+        match found.source.kind {
+            SourceKind::Memory => memory(ledger, found.source.number, as_of),
+            SourceKind::Episode => {
+                let row = ledger.episode_by_number(found.source.number)?;
+                let row = row.filter(|r| as_of.is_none_or(|seq| r.seq <= seq));
+                Ok(row.map(|r| Self::Episode(Box::new(r))))
+            }
+            SourceKind::Document => {
+                let row = ledger.source(found.source.number)?.filter(|r| r.state == SourceState::Present);
+                Ok(row.zip(found.text.clone()).map(|(r, text)| Self::Document(Box::new(r), text)))
+            }
+        }
+    }
+
+    /// Whether it meets the parts of a query that the index cannot judge.
+    pub fn passes(&self, query: &Query, now: Timestamp) -> bool {
+        let session = query.session.as_deref().is_none_or(|s| self.session() == Some(s));
+        let tags = query.tags.is_empty()
+            || matches!(self, Self::Memory(m) if query.tags.iter().all(|t| m.tags.contains(t)));
+        session && tags && self.is_valid(query.valid_at, query.as_of.unwrap_or(now))
+    }
+
+    /// With `at`: whether it was true then. Without: whether it has not expired by `now`.
+    fn is_valid(&self, at: Option<Timestamp>, now: Timestamp) -> bool {
+        let Self::Memory(memory) = self else { return true };
+        let begun = at.is_none_or(|at| memory.valid_from.is_none_or(|from| from <= at));
+        begun && memory.valid_to.is_none_or(|to| at.unwrap_or(now) < to)
+    }
+
+    /// The id to use in further calls.
+    pub fn id(&self) -> String {
+        match self {
+            Self::Memory(m) => m.id.clone(),
+            Self::Episode(e) => e.id.clone(),
+            Self::Document(d, _) => format!("{}{}", IdKind::Document.prefix(), d.number),
+        }
+    }
+
+    /// The session it comes from.
+    pub fn session(&self) -> Option<&str> {
+        match self {
+            Self::Memory(m) => m.session.as_deref(),
+            Self::Episode(e) => Some(e.session.as_str()).filter(|s| !s.is_empty()),
+            Self::Document(..) => None,
+        }
+    }
+
+    /// Its whole text, or for a document the section's part that was found.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Memory(m) => &m.body,
+            Self::Episode(e) => &e.text,
+            Self::Document(_, text) => text,
+        }
+    }
+
+    /// Its headline.
+    pub fn title(&self) -> Option<String> {
+        match self {
+            Self::Memory(m) => Some(m.title.clone()).filter(|t| !t.is_empty()),
+            Self::Episode(_) => None,
+            Self::Document(d, _) => Some(d.path.clone()),
+        }
+    }
+
+    /// When it happened, as far as is known.
+    pub fn at(&self) -> Timestamp {
+        match self {
+            Self::Memory(m) => m.valid_from.unwrap_or(m.created_at),
+            Self::Episode(e) => e.at,
+            Self::Document(d, _) => d.mtime,
+        }
+    }
+
+    /// Where it comes from, in a few words.
+    pub fn origin(&self) -> String {
+        match self {
+            Self::Memory(m) if m.source.is_empty() => m.writer.clone(),
+            Self::Memory(m) => m.source.clone(),
+            Self::Episode(e) if e.speaker.is_empty() => e.session.clone(),
+            Self::Episode(e) => format!("{}, {}", e.speaker, e.session),
+            Self::Document(d, _) => d.path.clone(),
+        }
+    }
+}
+
+fn memory(ledger: &LedgerRead<'_>, number: i64, as_of: Option<i64>) -> Result<Option<Item>, StoreError> {
+    let Some(mut row) = ledger.memory_by_number(number)? else { return Ok(None) };
+    if let Some(seq) = as_of {
+        let Some(state) = ledger.state_at(number, seq)? else { return Ok(None) };
+        row.state = state;
+        row.superseded_by = None;
+        row.superseded_reason = None;
+    }
+    Ok(row.state.status.is_live().then(|| Item::Memory(Box::new(row))))
+}
+
+/// Metadata as stored, read back; damaged metadata is empty.
+pub fn metadata(text: &str) -> BTreeMap<String, String> {
+    serde_json::from_str(text).unwrap_or_default()
+}

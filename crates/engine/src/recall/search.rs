@@ -1,0 +1,200 @@
+//! The one search: analyse, follow the ledger, rank, join to truth.
+
+use std::collections::HashSet;
+
+use strata_core::{
+    analysis::{self, QueryContext},
+    memory::{Kind, Layer},
+    rank::{Fusion, RrfBoosts, Settings as RankSettings},
+    scope::Scope,
+    time::{TimeRange, Timestamp},
+};
+use strata_store::{
+    index::{self, CollectionKey, Filter, Found, QueryVector, SourceKind},
+    ledger::{LOCAL, LedgerRead},
+};
+
+use super::item::Item;
+use crate::{engine::Engine, error::Error, operation::Call};
+
+/// A checked search.
+#[derive(Debug, Clone)]
+pub struct Query {
+    /// What is asked.
+    pub text: String,
+    /// Where the reader stands.
+    pub scope: Scope,
+    /// Only these layers; empty is all. So for the next three.
+    pub layers: Vec<Layer>,
+    /// Only these kinds.
+    pub kinds: Vec<Kind>,
+    /// Only these sorts of source.
+    pub sources: Vec<SourceKind>,
+    /// All of these tags.
+    pub tags: Vec<String>,
+    /// Only this session.
+    pub session: Option<String>,
+    /// What happened in this range.
+    pub time: TimeRange,
+    /// As the memory was at this instant.
+    pub as_of: Option<Timestamp>,
+    /// What was true at this instant.
+    pub valid_at: Option<Timestamp>,
+    /// Most results.
+    pub limit: usize,
+}
+
+impl Query {
+    /// A search for `text` from `scope`, without filters.
+    pub fn new(text: &str, scope: &Scope, limit: usize) -> Self {
+        Self {
+            text: text.to_owned(),
+            scope: scope.clone(),
+            layers: Vec::new(),
+            kinds: Vec::new(),
+            sources: Vec::new(),
+            tags: Vec::new(),
+            session: None,
+            time: TimeRange::ALL,
+            as_of: None,
+            valid_at: None,
+            limit,
+        }
+    }
+}
+
+/// One result: what was found, joined to truth.
+#[derive(Debug, Clone)]
+pub struct Hit {
+    /// The thing itself.
+    pub item: Item,
+    /// Score, components and evidence.
+    pub found: Found,
+}
+
+/// The outcome of a search.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Best first.
+    pub hits: Vec<Hit>,
+    /// The best that were not returned, with the reason.
+    pub near_misses: Vec<(Hit, &'static str)>,
+    /// Changes that are not in the index yet but took part.
+    pub index_behind: u64,
+    /// Whether meaning took part beside words.
+    pub is_semantic: bool,
+    /// Whether more was found than returned.
+    pub has_more: bool,
+}
+
+/// How many more passages than results are asked of the index, for what the join to truth drops.
+const SPARE: usize = 20;
+/// Times the search is widened when the join drops too much.
+const WIDENINGS: u32 = 3;
+
+/// Searches.
+pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome, Error> {
+    let control = engine.control(call);
+    let ledger = engine.ledger(call)?;
+    let caught_up = engine.follow_truth(call)?;
+    let searcher = engine.searcher();
+    let collections = collections(&query.scope);
+    let people = searcher.index().people(&control, &collections)?;
+    let people: Vec<&str> = people.iter().map(String::as_str).collect();
+    let now = engine.clock().now();
+    let context = QueryContext { people: &people, now: Some(now), zone: engine.settings().zone.clone() };
+    let analysed = analysis::analyze_query(&query.text, &context);
+    let values = searcher.embed_query(&query.text);
+    let vector = values.as_ref().zip(searcher.model()).map(|(values, model)| QueryVector { model, values });
+    let as_of = query.as_of.map(|at| ledger.read(&control, |r| r.seq_at(at))).transpose()?;
+    let settings = rank_settings(engine, now);
+    let filter = filter(query);
+    let mut wanted = query.limit + SPARE;
+    for _ in 0..=WIDENINGS {
+        let request = index::Request {
+            collections: &collections,
+            query: &analysed,
+            people: &people,
+            vector,
+            filter: &filter,
+            as_of,
+            settings: &settings,
+            limit: wanted,
+        };
+        let answer = searcher.index().search(&control, &request, &caught_up.pending)?;
+        let exhausted = answer.found.len() < wanted;
+        let outcome = ledger.read(&control, |r| join(r, query, now, as_of, answer))?;
+        if outcome.hits.len() >= query.limit || exhausted {
+            return Ok(Outcome { index_behind: caught_up.behind, ..outcome });
+        }
+        wanted *= 4;
+    }
+    Ok(Outcome { index_behind: caught_up.behind, ..Outcome::default() })
+}
+
+/// The collections that a reader in `scope` sees, as the index names them.
+pub fn collections(scope: &Scope) -> Vec<CollectionKey> {
+    let seen = scope.collections().into_iter();
+    seen.map(|(namespace, project)| CollectionKey::new(LOCAL, &namespace, project.as_deref().unwrap_or(""))).collect()
+}
+
+fn filter(query: &Query) -> Filter {
+    let branches = [String::new()].into_iter().chain(query.scope.branch.clone()).collect();
+    Filter {
+        layers: query.layers.clone(),
+        kinds: query.kinds.iter().map(ToString::to_string).collect(),
+        sources: query.sources.clone(),
+        time: (query.time != TimeRange::ALL).then_some(query.time),
+        branches: Some(branches),
+        ..Filter::default()
+    }
+}
+
+fn rank_settings(engine: &Engine, now: Timestamp) -> RankSettings {
+    let config = &engine.settings().config.recall;
+    let mut settings = RankSettings { now: Some(now.0), ..RankSettings::default() };
+    if config.fusion == "rrf" {
+        settings.fusion = Fusion::Rrf { k: 60.0, boosts: RrfBoosts::default() };
+    }
+    if !config.floor {
+        settings.floor.is_on = false;
+    }
+    settings
+}
+
+/// Looks every found passage up in the ledger, drops what is no longer (or was not then) in force, keeps
+/// the best passage of each source, and applies the filters that only truth can answer.
+fn join(
+    ledger: &LedgerRead<'_>,
+    query: &Query,
+    now: Timestamp,
+    as_of: Option<i64>,
+    answer: index::Answer,
+) -> Result<Outcome, strata_store::error::StoreError> {
+    let mut outcome = Outcome { is_semantic: answer.is_semantic, ..Outcome::default() };
+    let mut seen = HashSet::new();
+    let mut take = |found: Found| -> Result<Option<Hit>, strata_store::error::StoreError> {
+        if !seen.insert(found.source) {
+            return Ok(None);
+        }
+        let item = Item::load(ledger, &found, as_of)?;
+        Ok(item.filter(|i| i.passes(query, now)).map(|item| Hit { item, found }))
+    };
+    for found in answer.found {
+        if let Some(hit) = take(found)? {
+            if outcome.hits.len() == query.limit {
+                outcome.has_more = true;
+                break;
+            }
+            outcome.hits.push(hit);
+        }
+    }
+    for (found, missed) in answer.near_misses {
+        let reason = match missed {
+            strata_core::rank::Missed::Floor => "too little evidence",
+            strata_core::rank::Missed::Limit => "beyond the limit",
+        };
+        outcome.near_misses.extend(take(found)?.map(|hit| (hit, reason)));
+    }
+    Ok(outcome)
+}

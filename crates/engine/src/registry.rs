@@ -1,0 +1,75 @@
+//! The table of all operations: the only list, from which every face and the reference docs are made.
+
+use crate::{
+    context::operation::Context,
+    maintain::{import::Import, index_files::IndexFiles, init::Init},
+    memory::{forget::Forget, inspect::Inspect, remember::Remember, restore::Restore, update::Update},
+    operation::{Entry, Toolset, entry},
+    recall::operation::Recall,
+    reflect::Reflect,
+    status::Status,
+};
+
+/// Every operation, in documentation order.
+pub const OPERATIONS: &[Entry] = &[
+    entry::<Context>(),
+    entry::<Recall>(),
+    entry::<Remember>(),
+    entry::<Inspect>(),
+    entry::<Update>(),
+    entry::<Forget>(),
+    entry::<Reflect>(),
+    entry::<Status>(),
+    entry::<Init>(),
+    entry::<Restore>(),
+    entry::<Import>(),
+    entry::<IndexFiles>(),
+];
+
+/// The operation with a wire name in a toolset.
+pub fn find(toolset: Toolset, tool: &str) -> Option<&'static Entry> {
+    OPERATIONS.iter().find(|e| e.spec.toolset == toolset && e.spec.tool == tool)
+}
+
+/// The operation behind a command path.
+pub fn find_command(path: &[&str]) -> Option<&'static Entry> {
+    OPERATIONS.iter().find(|e| e.spec.cli == path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn names_fit_every_client_and_are_unique() {
+        let mut tools = HashSet::new();
+        let mut commands = HashSet::new();
+        for Entry { spec, .. } in OPERATIONS {
+            assert!(
+                spec.tool.len() <= 24 && spec.tool.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'),
+                "{}",
+                spec.tool
+            );
+            assert!(spec.about.chars().count() <= 900, "{}", spec.tool);
+            assert!(tools.insert((spec.toolset, spec.tool)), "{}", spec.tool);
+            assert!(commands.insert(spec.cli), "{:?}", spec.cli);
+        }
+    }
+
+    #[test]
+    fn core_has_at_most_eight_tools() {
+        assert!(OPERATIONS.iter().filter(|e| e.spec.toolset == Toolset::Core).count() <= 8);
+    }
+
+    #[test]
+    fn positional_arguments_are_request_fields() {
+        for e in OPERATIONS {
+            let schema = (e.request_schema)();
+            for field in e.spec.positional {
+                assert!(schema["properties"].get(field).is_some(), "{}: {field}", e.spec.tool);
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Arguments as models really send them, read leniently and judged strictly.
+//!
+//! Numbers and booleans in quotes, lists written as text, empty strings and nulls for "no filter" are
+//! understood; what remains wrong is reported with the name of the field.
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Number, Value};
+
+use crate::{error::Error, schema};
+
+/// Reads arguments into a request. `aliases` are older argument names, (alias, name).
+///
+/// # Errors
+/// An argument error that names the field and says what it wants.
+pub fn read<T: DeserializeOwned + JsonSchema>(
+    arguments: Value,
+    aliases: &[(&str, &str)],
+) -> Result<T, Error> {
+    let schema = schema::portable_of::<T>();
+    let arguments = coerce_root(arguments, &schema, aliases)?;
+    serde_path_to_error::deserialize(arguments).map_err(|e| {
+        let path = e.path().to_string();
+        let field = (path != ".").then_some(path);
+        let message = e.into_inner().to_string();
+        let hint = expectation(&schema, field.as_deref().unwrap_or(""));
+        Error::Argument { field, message, hint }
+    })
+}
+
+fn coerce_root(arguments: Value, schema: &Value, aliases: &[(&str, &str)]) -> Result<Value, Error> {
+    let object = match arguments {
+        Value::Null => Map::new(),
+        Value::Object(object) => object,
+        Value::String(text) => match serde_json::from_str(&text) {
+            Ok(Value::Object(object)) => object,
+            _ => return Err(not_an_object()),
+        },
+        _ => return Err(not_an_object()),
+    };
+    let known = schema["properties"].as_object().cloned().unwrap_or_default();
+    let mut out = Map::new();
+    for (given, value) in object {
+        let name = aliases.iter().find(|(a, _)| *a == given).map_or(given, |(_, name)| (*name).to_owned());
+        let Some(expected) = known.get(&name) else {
+            let names: Vec<_> = known.keys().map(String::as_str).collect();
+            return Err(Error::argument(
+                &name,
+                "there is no such argument",
+                format!("known arguments: {}", names.join(", ")),
+            ));
+        };
+        let required = schema["required"].as_array().is_some_and(|r| r.iter().any(|n| *n == name));
+        let absent = value.is_null() || (value == "" && !required);
+        if !absent {
+            out.insert(name, coerce(value, expected));
+        }
+    }
+    if let Some(missing) = schema["required"]
+        .as_array()
+        .and_then(|r| r.iter().filter_map(Value::as_str).find(|n| !out.contains_key(*n)))
+    {
+        return Err(Error::argument(missing, "is missing", expectation(schema, missing)));
+    }
+    Ok(Value::Object(out))
+}
+
+fn not_an_object() -> Error {
+    Error::Argument {
+        field: None,
+        message: "arguments must be a JSON object".into(),
+        hint: "send {\"name\": value, ...}".into(),
+    }
+}
+
+/// Turns a value into the expected JSON type where its meaning is beyond doubt.
+fn coerce(value: Value, expected: &Value) -> Value {
+    match (expected["type"].as_str(), value) {
+        (Some("integer"), Value::String(s)) => s.trim().parse::<i64>().map_or(Value::String(s), Value::from),
+        (Some("integer"), Value::Number(n)) => whole(n),
+        (Some("number"), Value::String(s)) => {
+            s.trim().parse::<f64>().ok().and_then(Number::from_f64).map_or(Value::String(s), Value::Number)
+        }
+        (Some("boolean"), Value::String(s)) => match s.trim().to_ascii_lowercase().as_str() {
+            "true" | "yes" | "1" => true.into(),
+            "false" | "no" | "0" => false.into(),
+            _ => Value::String(s),
+        },
+        (Some("string"), Value::Number(n)) => n.to_string().into(),
+        (Some("array"), value) => coerce_list(value, &expected["items"]),
+        (Some("object"), Value::String(s)) => match serde_json::from_str::<Value>(&s) {
+            Ok(Value::Object(o)) => Value::Object(o),
+            _ => Value::String(s),
+        },
+        (_, value) => value,
+    }
+}
+
+/// `3.0` is a whole number; `3.5` stays what it is and fails with its field named.
+fn whole(n: Number) -> Value {
+    match n.as_f64() {
+        Some(f) if n.as_i64().is_none() && f.fract() == 0.0 && f.abs() < 9e15 => Value::from(f as i64),
+        _ => Value::Number(n),
+    }
+}
+
+fn coerce_list(value: Value, items: &Value) -> Value {
+    let list = match value {
+        Value::Array(list) => list,
+        Value::String(text) => match serde_json::from_str(&text) {
+            Ok(Value::Array(list)) => list,
+            _ if items["type"] == "string" => {
+                text.split(',').map(str::trim).filter(|s| !s.is_empty()).map(Value::from).collect()
+            }
+            _ => vec![Value::String(text)],
+        },
+        other => vec![other],
+    };
+    list.into_iter().filter(|v| !v.is_null() && *v != "").map(|v| coerce(v, items)).collect()
+}
+
+/// What a field wants, in words, from its schema.
+fn expectation(schema: &Value, path: &str) -> String {
+    let name = path.split(['.', '[']).next().unwrap_or(path);
+    let field = &schema["properties"][name];
+    let mut text = match field["type"].as_str() {
+        Some("integer") => "send a whole number".to_owned(),
+        Some("number") => "send a number".to_owned(),
+        Some("boolean") => "send true or false".to_owned(),
+        Some("array") => "send a list".to_owned(),
+        Some("object") => "send an object".to_owned(),
+        _ => "send a text".to_owned(),
+    };
+    let words = field["enum"].as_array().or_else(|| field["items"]["enum"].as_array());
+    if let Some(words) = words {
+        let words: Vec<_> = words.iter().filter_map(Value::as_str).collect();
+        text = format!("use one of {}", words.join(", "));
+    }
+    if let Some(about) = field["description"].as_str() {
+        text = format!("{text}: {about}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    struct Probe {
+        /// What to look for.
+        query: String,
+        limit: Option<u32>,
+        strict: Option<bool>,
+        tags: Option<Vec<String>>,
+    }
+
+    fn probe(value: Value) -> Result<Probe, Error> {
+        read(value, &[("q", "query")])
+    }
+
+    #[test]
+    fn what_models_send_is_understood() {
+        let expected = Probe {
+            query: "q".into(),
+            limit: Some(3),
+            strict: Some(true),
+            tags: Some(vec!["a".into(), "b".into()]),
+        };
+        assert_eq!(
+            probe(json!({"query": "q", "limit": "3", "strict": "true", "tags": "[\"a\",\"b\"]"}))
+                .expect("lenient"),
+            expected
+        );
+        assert_eq!(
+            probe(json!({"query": "q", "limit": 3.0, "strict": "yes", "tags": "a, b"})).expect("lenient"),
+            expected
+        );
+    }
+
+    #[test]
+    fn older_names_are_accepted() {
+        assert_eq!(probe(json!({"q": "x"})).expect("an alias").query, "x");
+    }
+
+    #[test]
+    fn empty_filters_are_no_filters() {
+        let got =
+            probe(json!({"query": "q", "limit": "", "strict": null, "tags": ""})).expect("field case 8");
+        assert_eq!(got, Probe { query: "q".into(), limit: None, strict: None, tags: None });
+    }
+
+    #[test]
+    fn errors_name_the_field_and_the_remedy() {
+        for (value, field) in [
+            (json!({"query": "q", "limit": "many"}), "limit"),
+            (json!({"query": "q", "limit": -1}), "limit"),
+            (json!({"limit": 1}), "query"),
+            (json!({"query": "q", "colour": 1}), "colour"),
+            (json!({"query": {"a": 1}}), "query"),
+        ] {
+            let error = probe(value.clone()).expect_err("must fail");
+            assert!(error.to_string().contains(field), "{value}: {error}");
+            assert!(!error.hint().is_empty());
+        }
+        assert!(probe(json!([1])).is_err());
+        assert!(probe(json!("text")).is_err());
+    }
+}

@@ -1,0 +1,277 @@
+//! The index and the embedding model of one home, and the ledger as the index follows it.
+
+use std::{cell::RefCell, collections::HashMap, sync::OnceLock, time::Duration};
+
+use strata_core::{analysis, memory::Layer};
+use strata_embed::{Embedder as _, Semantic, StaticModel};
+use strata_store::{
+    error::StoreError,
+    faults::FaultPlan,
+    index::{
+        CaughtUp, Change, CollectionKey, Embedder, Group, Index, Mark, Preparer, Source, SourceKind, Subject,
+        TruthReader, Turn, WINDOW,
+    },
+    ledger::{ChangeCursor, Changed, EpisodeRow, LOCAL, Ledger, LedgerRead, MemoryRow, SourceRow, SourceState},
+    sql::Control,
+};
+
+use crate::{documents, error::Error, settings::Settings};
+
+/// Bits of a mark's ordinal below the table's number.
+const NUMBER_BITS: u32 = 48;
+
+/// The index and the model.
+pub struct Searcher {
+    index: Index,
+    wanted: String,
+    model: OnceLock<Result<(StaticModel<'static>, String), String>>,
+}
+
+impl Searcher {
+    /// Search in a home. Touches nothing.
+    pub fn new(settings: &Settings, faults: FaultPlan) -> Self {
+        let index = Index::new(&settings.home, analysis::VERSION, faults);
+        Self { index, wanted: settings.config.semantic.model.clone(), model: OnceLock::new() }
+    }
+
+    /// The index.
+    pub fn index(&self) -> &Index {
+        &self.index
+    }
+
+    /// Whether search goes by meaning too, and if not, why.
+    pub fn semantic(&self) -> Semantic {
+        match self.loaded() {
+            Ok(_) => Semantic::On,
+            Err(reason) => Semantic::Off { reason: reason.clone() },
+        }
+    }
+
+    /// The key of the model in use.
+    pub fn model(&self) -> Option<&str> {
+        self.loaded().as_ref().ok().map(|(_, key)| key.as_str())
+    }
+
+    /// The vector of a query.
+    pub fn embed_query(&self, text: &str) -> Option<Vec<f32>> {
+        self.loaded().as_ref().ok().and_then(|(model, _)| model.embed_query(text))
+    }
+
+    /// Brings the index up to the ledger for at most about `budget`.
+    pub fn follow(&self, ledger: &Ledger, control: &Control, budget: Duration) -> Result<CaughtUp, Error> {
+        let truth = LedgerTruth { ledger, control, files: RefCell::default() };
+        let embed = |text: &str| self.loaded().as_ref().ok().and_then(|(model, _)| model.embed_passage(text));
+        let preparer = Preparer { embedder: self.model().map(|model| Embedder { model, embed: &embed }) };
+        match self.index.catch_up(control, LOCAL, &truth, preparer, budget) {
+            Err(StoreError::Corrupt { .. } | StoreError::Foreign { .. }) => {
+                self.index.set_aside()?;
+                Ok(self.index.catch_up(control, LOCAL, &truth, preparer, budget)?)
+            }
+            outcome => Ok(outcome?),
+        }
+    }
+
+    fn loaded(&self) -> &Result<(StaticModel<'static>, String), String> {
+        self.model.get_or_init(|| match self.wanted.as_str() {
+            "static" => {
+                let model = StaticModel::built_in().map_err(|e| e.to_string())?;
+                // Conversation turns are embedded behind the turns before them; the key says how many.
+                let key = format!("{};window={WINDOW}", model.model());
+                Ok((model, key))
+            }
+            "off" => Err("switched off in the configuration".to_owned()),
+            other => Err(format!("no model `{other}`; use static or off")),
+        })
+    }
+}
+
+/// The ledger and the indexed files, as a stream of changes.
+struct LedgerTruth<'a> {
+    ledger: &'a Ledger,
+    control: &'a Control,
+    /// Sections of the files read last, so that a file is read once for all of its sections.
+    files: RefCell<HashMap<String, HashMap<String, documents::Section>>>,
+}
+
+impl LedgerTruth<'_> {
+    fn read<T>(&self, job: impl FnOnce(&LedgerRead<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.ledger.read(self.control, job)
+    }
+
+    fn change(&self, ledger: &LedgerRead<'_>, seq: i64, what: Changed) -> Result<Change, StoreError> {
+        let (table, kind, number) = match what {
+            Changed::Memory(n) => (0, SourceKind::Memory, n),
+            Changed::Episode(n) => (1, SourceKind::Episode, n),
+            Changed::Source(n) => (2, SourceKind::Document, n),
+            Changed::PurgedMemory(n) => (3, SourceKind::Memory, n),
+            Changed::PurgedEpisode(n) => (4, SourceKind::Episode, n),
+        };
+        let subject = match what {
+            Changed::Memory(n) => memory_at(ledger, n, seq)?,
+            Changed::Episode(n) => ledger.episode_by_number(n)?.map(episode_subject),
+            Changed::Source(n) => ledger.source(n)?.and_then(|row| self.document_subject(&row)),
+            Changed::PurgedMemory(_) | Changed::PurgedEpisode(_) => None,
+        };
+        let mark = Mark { seq, ordinal: (table << NUMBER_BITS) | number };
+        Ok(Change { mark, source: Source { kind, number }, subject })
+    }
+
+    fn document_subject(&self, row: &SourceRow) -> Option<Subject> {
+        if row.state != SourceState::Present {
+            return None;
+        }
+        let (file, key) = documents::split_path(&row.path);
+        let path = std::path::Path::new(&row.root).join(&file);
+        let mut files = self.files.borrow_mut();
+        let name = path.to_string_lossy().into_owned();
+        if !files.contains_key(&name) {
+            let read = documents::read_sections(&path).ok()?;
+            files.clear();
+            files.insert(name.clone(), read.into_iter().map(|s| (s.key.clone(), s)).collect());
+        }
+        let section = files.get(&name)?.get(key)?;
+        Some(Subject {
+            collection: collection(&row.namespace, row.project.as_deref()),
+            title: section.title.clone(),
+            body: section.body.clone(),
+            group: Group::Document(format!("{}/{file}", row.root)),
+            order: section.order,
+            at: row.mtime.0,
+            layer: Layer::P5,
+            kind: "document".to_owned(),
+            confidence: 0.5,
+            keep_text: true,
+            ..unknown_subject()
+        })
+    }
+}
+
+impl TruthReader for LedgerTruth<'_> {
+    fn epoch(&self) -> Result<String, StoreError> {
+        self.read(|r| r.epoch())
+    }
+
+    fn head(&self) -> Result<i64, StoreError> {
+        Ok(self.read(|r| r.head())?.seq)
+    }
+
+    fn hash_at(&self, seq: i64) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(self.read(|r| r.hash_at(seq))?.map(|hash| hash.to_vec()))
+    }
+
+    fn changes(&self, after: Mark, limit: usize) -> Result<Vec<Change>, StoreError> {
+        self.read(|r| {
+            let page = r.changes_after(cursor(after), limit)?;
+            page.changes.into_iter().map(|c| self.change(r, c.seq, c.what)).collect()
+        })
+    }
+
+    fn pending(&self, after: Mark) -> Result<u64, StoreError> {
+        let mut cursor = cursor(after);
+        let mut count = 0;
+        loop {
+            let page = self.read(|r| r.changes_after(cursor, 10_000))?;
+            count += page.changes.len() as u64;
+            if !page.more {
+                return Ok(count);
+            }
+            cursor = page.next;
+        }
+    }
+
+    fn session_span(
+        &self,
+        collection: &CollectionKey,
+        session: &str,
+        first: Turn,
+        last: Turn,
+    ) -> Result<Vec<Change>, StoreError> {
+        self.read(|r| {
+            let scope = (collection.namespace.as_str(), collection.project.as_str());
+            let turns = r.session_span(scope, session, first, last, WINDOW)?;
+            Ok(turns.into_iter().map(episode_change).collect())
+        })
+    }
+}
+
+fn cursor(mark: Mark) -> ChangeCursor {
+    if mark.ordinal == i64::MAX {
+        return ChangeCursor::after(mark.seq);
+    }
+    let number = mark.ordinal & ((1 << NUMBER_BITS) - 1);
+    ChangeCursor { seq: mark.seq, table: mark.ordinal >> NUMBER_BITS, number }
+}
+
+fn episode_change(row: EpisodeRow) -> Change {
+    let mark = Mark { seq: row.seq, ordinal: (1 << NUMBER_BITS) | row.number };
+    let source = Source { kind: SourceKind::Episode, number: row.number };
+    Change { mark, source, subject: Some(episode_subject(row)) }
+}
+
+/// A memory as it stood from `seq` on; `None` when it was in no search then.
+fn memory_at(ledger: &LedgerRead<'_>, number: i64, seq: i64) -> Result<Option<Subject>, StoreError> {
+    let Some(row) = ledger.memory_by_number(number)? else { return Ok(None) };
+    let state = ledger.state_at(number, seq)?;
+    Ok(state.filter(|s| s.status.is_live()).map(|state| memory_subject(MemoryRow { state, ..row })))
+}
+
+fn memory_subject(row: MemoryRow) -> Subject {
+    let speaker = serde_json::from_str::<serde_json::Value>(&row.metadata)
+        .ok()
+        .and_then(|m| m["speaker"].as_str().map(str::to_owned));
+    Subject {
+        collection: collection(&row.scope.namespace, row.scope.project.as_deref()),
+        title: row.title,
+        body: row.body,
+        group: Group::Alone,
+        owner: speaker.unwrap_or_default(),
+        at: row.valid_from.unwrap_or(row.created_at).0,
+        layer: row.state.layer,
+        is_code: row.kind.as_str() == "code",
+        kind: row.kind.to_string(),
+        branch: row.scope.branch.unwrap_or_default(),
+        confidence: row.state.confidence as f32,
+        importance: row.state.importance as f32,
+        ..unknown_subject()
+    }
+}
+
+fn episode_subject(row: EpisodeRow) -> Subject {
+    Subject {
+        collection: collection(&row.scope.namespace, row.scope.project.as_deref()),
+        body: row.text,
+        group: if row.session.is_empty() { Group::Alone } else { Group::Session(row.session) },
+        order: row.at.0,
+        owner: row.speaker,
+        at: row.at.0,
+        layer: Layer::P2,
+        kind: "episode".to_owned(),
+        branch: row.scope.branch.unwrap_or_default(),
+        confidence: 1.0,
+        ..unknown_subject()
+    }
+}
+
+fn unknown_subject() -> Subject {
+    Subject {
+        collection: collection("", None),
+        title: String::new(),
+        body: String::new(),
+        group: Group::Alone,
+        order: 0,
+        owner: String::new(),
+        at: 0,
+        layer: Layer::P5,
+        kind: String::new(),
+        branch: String::new(),
+        confidence: 0.0,
+        importance: 0.5,
+        is_code: false,
+        marks: 0,
+        keep_text: false,
+    }
+}
+
+fn collection(namespace: &str, project: Option<&str>) -> CollectionKey {
+    CollectionKey::new(LOCAL, namespace, project.unwrap_or(""))
+}

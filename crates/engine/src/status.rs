@@ -1,0 +1,180 @@
+//! `status`: what this memory is and how it is doing. Creates nothing.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use strata_core::principal::PrincipalKind;
+use strata_store::{
+    ledger::{LOCAL, LedgerRead, Totals},
+    sql::Access,
+};
+
+use crate::{
+    authority::PUBLIC_KEY,
+    engine::Engine,
+    error::Error,
+    memory::reference::sees_scope,
+    operation::{Audience, Call, Effect, Operation, Spec, Toolset},
+    render::{Block, Document, Mark, Render},
+};
+
+/// See the module.
+pub struct Status;
+
+/// No arguments.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct Request {}
+
+/// The state of the home.
+#[derive(Debug, Serialize)]
+pub struct Response {
+    /// Version of this binary.
+    pub version: &'static str,
+    /// The home directory.
+    pub home: String,
+    /// `ok`, `read_only` or `not_initialized`.
+    pub status: &'static str,
+    /// Who is asking, as the audit would record it.
+    pub principal: String,
+    /// Where the caller stands.
+    pub scope: String,
+    /// Semantic search: `on`, or `off: reason`.
+    pub semantic: String,
+    /// What the home holds; absent before `init`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub holds: Option<Holds>,
+}
+
+/// What the home holds.
+#[derive(Debug, Serialize)]
+pub struct Holds {
+    /// Memories in force that the caller sees, by layer.
+    pub by_layer: BTreeMap<String, i64>,
+    /// Memories of every status, in every scope.
+    pub memories: i64,
+    /// Raw events.
+    pub episodes: i64,
+    /// Sections of indexed files.
+    pub documents: i64,
+    /// Proposals that wait for a person.
+    pub pending_reviews: i64,
+    /// Lines of the audit.
+    pub audit: i64,
+    /// Whether a human's secret protects rules, identity and purges.
+    pub has_secret: bool,
+    /// Changes that the index has not followed yet.
+    pub index_behind: i64,
+    /// Why the store cannot be written, when it cannot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_only: Option<String>,
+}
+
+impl Operation for Status {
+    type Request = Request;
+    type Response = Response;
+    const SPEC: Spec = Spec {
+        toolset: Toolset::Core,
+        tool: "status",
+        cli: &["status"],
+        positional: &[],
+        title: "Memory status",
+        about: "Shows which memory this is, who you are to it, what it holds and whether it is healthy. \
+                Use it when answers look wrong or empty. It changes nothing and is safe before `init`.",
+        effect: Effect::Read,
+        audience: Audience::Everyone,
+    };
+
+    fn run(engine: &Engine, call: &Call<'_>, _request: Request) -> Result<Response, Error> {
+        let holds = engine.is_initialised().then(|| holds(engine, call)).transpose()?;
+        let status = match &holds {
+            None => "not_initialized",
+            Some(holds) if holds.read_only.is_some() => "read_only",
+            Some(_) => "ok",
+        };
+        Ok(Response {
+            version: env!("CARGO_PKG_VERSION"),
+            home: engine.home().display().to_string(),
+            status,
+            principal: call.principal.to_string(),
+            scope: call.scope.to_string(),
+            semantic: engine.searcher().semantic().to_string(),
+            holds,
+        })
+    }
+}
+
+fn holds(engine: &Engine, call: &Call<'_>) -> Result<Holds, Error> {
+    let control = engine.control(call);
+    let ledger = engine.existing_ledger()?;
+    let (totals, by_layer, has_secret, head) = ledger.read(&control, |r| {
+        Ok((r.totals()?, by_layer(r, call)?, r.setting(PUBLIC_KEY)?.is_some(), r.head()?.seq))
+    })?;
+    let followed = engine.searcher().index().cursor(LOCAL).map_or(0, |c| c.mark.seq);
+    let read_only = match ledger.access(&control)? {
+        Access::ReadOnly(reason) => Some(reason.to_string()),
+        _ => None,
+    };
+    let Totals { memories, episodes, sources, pending_reviews, audit, .. } = totals;
+    Ok(Holds {
+        by_layer,
+        memories,
+        episodes,
+        documents: sources,
+        pending_reviews,
+        audit,
+        has_secret,
+        index_behind: (head - followed).max(0),
+        read_only,
+    })
+}
+
+fn by_layer(r: &LedgerRead<'_>, call: &Call<'_>) -> Result<BTreeMap<String, i64>, strata_store::error::StoreError> {
+    let mut layers = BTreeMap::new();
+    for count in r.memory_counts()?.into_iter().filter(|c| c.status.is_live() && sees_scope(call, &c.scope)) {
+        *layers.entry(count.layer.to_string()).or_default() += count.count;
+    }
+    Ok(layers)
+}
+
+impl Render for Response {
+    fn render(&self) -> Document {
+        let mark = match self.status {
+            "ok" => Mark::Good,
+            "read_only" => Mark::Warning,
+            _ => Mark::Info,
+        };
+        let mut pairs = vec![
+            ("home".to_owned(), self.home.clone()),
+            ("you are".to_owned(), self.principal.clone()),
+            ("scope".to_owned(), self.scope.clone()),
+            ("semantic search".to_owned(), self.semantic.clone()),
+        ];
+        let mut document = Document::new().note(mark, format!("Strata {}: {}", self.version, self.status));
+        let Some(holds) = &self.holds else {
+            return document
+                .with(Block::Pairs(pairs))
+                .note(Mark::Info, "nothing is stored yet; `strata init` sets a passphrase, or just start remembering");
+        };
+        let layers: Vec<String> = holds.by_layer.iter().map(|(l, n)| format!("{l}: {n}")).collect();
+        pairs.extend([
+            ("memories in force here".to_owned(), if layers.is_empty() { "none".into() } else { layers.join(", ") }),
+            ("episodes".to_owned(), holds.episodes.to_string()),
+            ("document sections".to_owned(), holds.documents.to_string()),
+            ("waiting for review".to_owned(), holds.pending_reviews.to_string()),
+            ("audit lines".to_owned(), holds.audit.to_string()),
+        ]);
+        document = document.with(Block::Pairs(pairs));
+        if let Some(reason) = &holds.read_only {
+            document = document.note(Mark::Warning, format!("the store is read-only: {reason}"));
+        }
+        if holds.index_behind > 0 {
+            document = document.note(Mark::Info, format!("the index is {} changes behind; the next search catches up", holds.index_behind));
+        }
+        if !holds.has_secret {
+            let kind = PrincipalKind::Human.as_str();
+            document = document.note(Mark::Info, format!("no secret is set: rules and purges need one; a {kind} runs `strata init` at a terminal"));
+        }
+        document
+    }
+}

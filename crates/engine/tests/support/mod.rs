@@ -1,0 +1,123 @@
+//! One caller on one throwaway home, through the operation table.
+
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use serde_json::Value;
+use strata_core::{
+    cancel::Cancel,
+    error::ErrorKind,
+    principal::{Face, Principal, PrincipalKind},
+    scope::Scope,
+    signing::SecretKey,
+    time::Timestamp,
+};
+use strata_engine::{
+    clock::{ManualClock, SeededIds},
+    engine::Engine,
+    error::Error,
+    operation::{Call, Reply},
+    registry::OPERATIONS,
+    settings::Settings,
+};
+
+/// 2026-06-15T12:00:00Z.
+pub const NOON: Timestamp = Timestamp(1_781_524_800_000_000);
+
+pub struct Session {
+    pub engine: Engine,
+    pub principal: Principal,
+    pub scope: Scope,
+    pub secret: Option<SecretKey>,
+    pub home: tempfile::TempDir,
+}
+
+impl Session {
+    /// An agent at the user level of a fresh home.
+    pub fn new() -> Self {
+        Self::with_settings(|_| {})
+    }
+
+    pub fn with_settings(change: impl FnOnce(&mut Settings)) -> Self {
+        let home = tempfile::tempdir().expect("a temporary directory");
+        let mut settings = Settings::for_home(home.path());
+        change(&mut settings);
+        let engine = Engine::with_sources(
+            settings,
+            Box::new(ManualClock::at(NOON)),
+            Box::new(SeededIds::new(7)),
+        );
+        Self { engine, principal: Principal::new(PrincipalKind::Agent, "test"), scope: Scope::user(), secret: None, home }
+    }
+
+    pub fn as_principal(mut self, kind: PrincipalKind) -> Self {
+        self.principal = Principal::new(kind, "test");
+        self
+    }
+
+    pub fn set_kind(&mut self, kind: PrincipalKind) {
+        self.principal = Principal::new(kind, "test");
+    }
+
+    /// Runs a tool and returns the whole reply.
+    pub fn reply(&self, tool: &str, arguments: Value) -> Result<Reply, Error> {
+        let entry = OPERATIONS.iter().find(|e| e.spec.tool == tool).unwrap_or_else(|| panic!("no tool `{tool}`"));
+        let call = Call {
+            principal: &self.principal,
+            scope: &self.scope,
+            face: Face::Mcp,
+            deadline: Timestamp::MAX,
+            cancel: &Cancel::default(),
+            progress: &|_, _| {},
+            secret: self.secret.as_ref(),
+        };
+        (entry.run)(&self.engine, &call, arguments)
+    }
+
+    /// Runs a tool that must succeed and returns its JSON.
+    pub fn ok(&self, tool: &str, arguments: Value) -> Value {
+        match self.reply(tool, arguments.clone()) {
+            Ok(reply) => reply.json,
+            Err(e) => panic!("{tool} {arguments}: {e} ({})", e.hint()),
+        }
+    }
+
+    /// Runs a tool that must succeed and returns its Markdown.
+    pub fn text(&self, tool: &str, arguments: Value) -> String {
+        self.reply(tool, arguments).unwrap_or_else(|e| panic!("{tool}: {e}")).document.to_markdown()
+    }
+
+    /// Runs a tool that must fail and returns the kind of failure.
+    pub fn fails(&self, tool: &str, arguments: Value) -> ErrorKind {
+        match self.reply(tool, arguments.clone()) {
+            Ok(reply) => panic!("{tool} {arguments} must fail but said {}", reply.json),
+            Err(e) => {
+                assert!(!e.hint().is_empty(), "{e} has no hint");
+                e.kind()
+            }
+        }
+    }
+
+    /// Stores a text and returns its id.
+    pub fn remember(&self, text: &str) -> String {
+        self.ok("remember", serde_json::json!({ "text": text }))["id"].as_str().expect("an id").to_owned()
+    }
+
+    /// The ids that a recall returns, best first.
+    pub fn recall(&self, query: &str) -> Vec<String> {
+        ids(&self.ok("recall", serde_json::json!({ "query": query })))
+    }
+
+    /// The same home as somebody else would see it.
+    pub fn reopened(&self) -> Engine {
+        Engine::with_sources(
+            Settings { home: self.home.path().to_owned(), ..self.engine.settings().clone() },
+            Box::new(ManualClock::at(NOON)),
+            Box::new(SeededIds::new(1_000_003)),
+        )
+    }
+}
+
+/// The ids of a recall's hits.
+pub fn ids(reply: &Value) -> Vec<String> {
+    reply["hits"].as_array().expect("hits").iter().map(|h| h["id"].as_str().expect("an id").to_owned()).collect()
+}
