@@ -91,7 +91,8 @@ mod tests {
         for name in names {
             crate::files::write_atomic(&home.path().join(name), b"x").expect("writes");
         }
-        let now = SystemTime::now();
+        let now =
+            fs::metadata(home.path().join("ledger.db")).and_then(|file| file.modified()).expect("a time");
         assert!(index.remove_unused(now).expect("looks").is_empty());
         let removed = index.remove_unused(now + KEEP_UNUSED + Duration::from_secs(60)).expect("removes");
         assert_eq!(removed, [home.path().join("index-1.1.damaged-1"), home.path().join("index-1.2.db")]);
