@@ -19,9 +19,23 @@ use strata_store::{
 /// Small batches, so that a failure wastes little.
 const HURRIED: Duration = Duration::from_millis(900);
 
+/// Short memories of one collection, some replaced and some forgotten: the quickest way to folds, and in a
+/// release build to a merge.
+fn short_memories() -> Vec<Change> {
+    let mut numbers = Numbers::new(101);
+    let length = scaled(10_500, 1_250);
+    let change = |seq: i64| {
+        let number = if seq % 20 == 0 { seq - 7 } else { seq };
+        let gone = seq % 60 == 0;
+        let subject = (!gone).then(|| subject("alpha", text(&mut numbers, 6)));
+        Change { mark: Mark { seq, ordinal: 0 }, source: memory(number), subject }
+    };
+    (1..=length).map(change).collect()
+}
+
 #[test]
 fn a_failure_at_any_slice_border_leaves_a_correct_index() {
-    let truth = Truth::new(history(101, 2_000));
+    let truth = Truth::new(short_memories());
     let reference = tempfile::tempdir().expect("a home");
     let fresh = open(reference.path());
     follow(&fresh, &truth);

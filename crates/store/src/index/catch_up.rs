@@ -105,6 +105,7 @@ fn follow(
         writer.reset(tenant, &truth.epoch()?)?;
         cursor = index.cursor(tenant)?;
     }
+    writer.until = started.checked_add(budget);
     let batch = BATCHES[usize::from(budget >= UNHURRIED)];
     while started.elapsed() < budget {
         let changes = truth.changes(cursor.mark, batch)?;

@@ -4,7 +4,7 @@
 //! it together with the block and removes the tail rows. Cut off anywhere, the next fold goes on from
 //! the last term written, because the tail rows it reads are still there.
 
-use std::{collections::BTreeMap, time::Instant};
+use std::{collections::HashMap, time::Instant};
 
 use crate::{error::StoreError, params, sql::Transaction};
 
@@ -59,7 +59,7 @@ type Inverted = (Vec<Attributes>, Vec<(String, Vec<u8>)>);
 
 fn invert(tx: &Transaction<'_>, row: CollectionRow) -> Result<Inverted, StoreError> {
     let mut attributes = Vec::with_capacity(BLOCK as usize);
-    let mut terms: BTreeMap<String, PostingWriter> = BTreeMap::new();
+    let mut terms: HashMap<String, PostingWriter> = HashMap::new();
     tx.for_each(
         "SELECT slot, attributes, terms FROM tails
          WHERE collection = $1 AND slot >= $2 AND slot < $3 ORDER BY slot",
@@ -81,7 +81,9 @@ fn invert(tx: &Transaction<'_>, row: CollectionRow) -> Result<Inverted, StoreErr
     if attributes.len() != BLOCK as usize {
         return Err(damaged("a tail with a gap"));
     }
-    Ok((attributes, terms.into_iter().map(|(term, list)| (term, list.into_bytes())).collect()))
+    let mut postings: Vec<_> = terms.into_iter().map(|(term, list)| (term, list.into_bytes())).collect();
+    postings.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    Ok((attributes, postings))
 }
 
 /// The unseen level-0 segment of this fold: the one a broken-off fold left, or a new one.

@@ -16,11 +16,11 @@ use super::{
 };
 
 /// Rows of an input read at a time.
-const CHUNK: u32 = 4_096;
+const CHUNK: u32 = 1_024;
 
-/// Does one slice of the collection's merging and returns whether there was anything to do.
-pub(crate) fn step(writer: &IndexWriter<'_>, collection: i64) -> Result<bool, StoreError> {
-    let Some((inputs, output)) = current(writer, collection)? else { return Ok(false) };
+/// Does a piece of the collection's merging and returns how many rows it wrote; `None` when nothing is due.
+pub(crate) fn step(writer: &IndexWriter<'_>, collection: i64) -> Result<Option<usize>, StoreError> {
+    let Some((inputs, output)) = current(writer, collection)? else { return Ok(None) };
     let rows = writer.index.database.read(&writer.control, |tx| {
         let after = last_term(tx, collection, output)?.unwrap_or_default();
         next_rows(tx, collection, &inputs, &after)
@@ -33,7 +33,7 @@ pub(crate) fn step(writer: &IndexWriter<'_>, collection: i64) -> Result<bool, St
         writer.control.check()?;
         done += write_slice(writer, collection, output, &rows[done..])?;
     }
-    Ok(true)
+    Ok(Some(done))
 }
 
 /// The merge under way, or a new one if one is due: inputs in slot order, and the output's id.

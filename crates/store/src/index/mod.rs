@@ -27,6 +27,7 @@ mod purge;
 mod schema;
 mod search;
 mod truth;
+mod unused;
 mod varint;
 mod vector_block;
 mod vector_set;
@@ -52,9 +53,8 @@ pub use self::{
     prepare::{Embedder, Preparer},
     schema::FORMAT,
     search::{Answer, Found, QueryVector, Request},
-    truth::{
-        Change, CollectionKey, Group, Mark, Section, Source, SourceKind, Subject, TruthReader, Turn, WINDOW,
-    },
+    truth::{Change, CollectionKey, Group, Mark, Source, SourceKind, Subject, TruthReader, Turn, WINDOW},
+    unused::KEEP_UNUSED,
     vector_block::PackedVector,
     vector_set::{MissingVector, VectorSet},
     writer::{Cursor, IndexWriter},

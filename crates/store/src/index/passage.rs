@@ -9,7 +9,7 @@ use strata_core::{
 use super::{
     attributes::Attributes,
     postings::{encode_terms, for_each_term},
-    truth::{CollectionKey, Mark, Section, Source},
+    truth::{CollectionKey, Mark, Source},
     vector_block::PackedVector,
 };
 
@@ -66,7 +66,7 @@ pub struct Part {
     /// Its vector, when the embedder has been asked.
     pub vector: Option<PackedVector>,
     /// Its text, when no table of truth has it.
-    pub text: Option<Section>,
+    pub text: Option<String>,
 }
 
 impl Part {

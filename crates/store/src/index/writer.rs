@@ -23,8 +23,9 @@ use super::{
 /// 50 ms; the rest is for the commit and a slow machine.
 pub(crate) const SLICE: Duration = Duration::from_millis(20);
 
-/// Slices of merging that follow a fold: a posting is rewritten about three times in all.
-const MERGE_STEPS_PER_FOLD: usize = 4;
+/// Rows of merging that follow a fold. A fold writes some 6 000 rows and each is rewritten about three
+/// times in all, so merging keeps pace.
+const MERGED_PER_FOLD: usize = 24_000;
 
 /// The sequence at which the living end.
 pub(crate) const LIVE: i64 = i64::MAX;
@@ -33,6 +34,8 @@ pub(crate) const LIVE: i64 = i64::MAX;
 pub struct IndexWriter<'i> {
     pub(crate) index: &'i Index,
     pub(crate) control: Control,
+    /// When to leave merging for later; `None` never does.
+    pub(crate) until: Option<Instant>,
     labels: LabelNumbers,
     _lock: IndexLock,
 }
@@ -59,7 +62,7 @@ pub(crate) struct CollectionRow {
 
 impl<'i> IndexWriter<'i> {
     pub(crate) fn new(index: &'i Index, control: Control, lock: IndexLock) -> Self {
-        Self { index, control, labels: LabelNumbers::default(), _lock: lock }
+        Self { index, control, until: None, labels: LabelNumbers::default(), _lock: lock }
     }
 
     /// Applies `batch`, which ascends by mark, and moves the tenant's cursor to its last mark; then
@@ -91,7 +94,7 @@ impl<'i> IndexWriter<'i> {
     pub fn tidy(&self, tenant: &str, budget: Duration) -> Result<bool, StoreError> {
         let started = Instant::now();
         for collection in self.collections(tenant)? {
-            while merge::step(self, collection)? {
+            while merge::step(self, collection)?.is_some() {
                 if started.elapsed() >= budget {
                     return Ok(true);
                 }
@@ -128,6 +131,10 @@ impl<'i> IndexWriter<'i> {
         })
     }
 
+    fn has_time(&self) -> bool {
+        self.until.is_none_or(|until| Instant::now() < until)
+    }
+
     fn fold_due(&self, tenant: &str) -> Result<(), StoreError> {
         let due: Vec<i64> = self.index.database.read(&self.control, |tx| {
             tx.query(
@@ -138,11 +145,10 @@ impl<'i> IndexWriter<'i> {
         })?;
         for collection in due {
             fold::run(self, collection)?;
-            // Enough to keep pace with the folds, so that merging never piles up.
-            for _ in 0..MERGE_STEPS_PER_FOLD {
-                if !merge::step(self, collection)? {
-                    break;
-                }
+            let mut rows = 0;
+            while rows < MERGED_PER_FOLD && self.has_time() {
+                let Some(written) = merge::step(self, collection)? else { break };
+                rows += written;
             }
         }
         Ok(())
@@ -316,8 +322,8 @@ impl<'s, 't> Slice<'s, 't> {
         }
         if let Some(text) = &piece.text {
             self.tx.execute(
-                "INSERT INTO texts (collection, slot, title, body) VALUES ($1, $2, $3, $4)",
-                params![collection, slot, &text.title, &text.body],
+                "INSERT INTO texts (collection, slot, body) VALUES ($1, $2, $3)",
+                params![collection, slot, text],
             )?;
         }
         Ok(())
