@@ -4,6 +4,7 @@ mod completions;
 mod config;
 mod reference;
 mod serve;
+mod tour;
 
 use clap::{ArgMatches, Command};
 use strata_engine::registry;
@@ -12,7 +13,7 @@ use crate::{arguments::Global, environment::Environment, failure::Failure, opera
 
 /// The commands that are no operations.
 pub(crate) fn hand_written() -> Vec<Command> {
-    vec![serve::command(), config::command(), completions::command(), reference::command()]
+    vec![serve::command(), tour::command(), config::command(), completions::command(), reference::command()]
 }
 
 /// Runs the command that was typed.
@@ -25,6 +26,7 @@ pub(crate) fn run(
     let (path, matches) = path(matches);
     match path.as_slice() {
         ["serve"] => serve::run(matches, global, environment),
+        ["tour"] => tour::run(matches, out),
         ["config", what] => config::run(what, global, environment, out),
         ["completions"] => completions::run(matches, out),
         ["reference"] => reference::run(matches, out),

@@ -6,7 +6,7 @@ use std::{
 };
 
 use serde_json::json;
-use strata_engine::operation::Reply;
+use strata_engine::{operation::Reply, render::Document};
 
 use crate::{
     arguments::{Colour, Global},
@@ -47,8 +47,13 @@ impl Out {
         if self.json {
             self.json(&reply.json)
         } else {
-            self.text(&draw::document(&reply.document, self.look))
+            self.document(&reply.document)
         }
+    }
+
+    /// Writes a document.
+    pub(crate) fn document(&self, document: &Document) -> io::Result<()> {
+        self.text(&draw::document(document, self.look))
     }
 
     /// Writes JSON for programs.

@@ -72,6 +72,15 @@ impl Id {
         Err(ParseError::new("whole id", text, "give the id in full, e.g. mem_0123456789"))
     }
 
+    /// The 50 bits that the id was made from.
+    pub fn bits(&self) -> u64 {
+        let digits = self.text[self.kind.prefix().len()..].bytes();
+        digits.fold(0, |bits, digit| {
+            let value = ALPHABET.iter().position(|c| *c == digit).unwrap_or(0);
+            (bits << 5) | value as u64
+        })
+    }
+
     /// What the id names.
     pub fn kind(&self) -> IdKind {
         self.kind
@@ -137,6 +146,7 @@ mod tests {
         for bits in [0, 1, 31, 32, u64::MAX, 0x2_5A5A_5A5A_5A5A] {
             let id = Id::from_bits(IdKind::Memory, bits);
             assert_eq!(id.as_str().len(), 14);
+            assert_eq!(id.bits(), bits & ((1 << 50) - 1));
             assert_eq!(Id::parse(id.as_str()), Ok(id));
         }
     }

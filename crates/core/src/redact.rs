@@ -4,7 +4,7 @@
 //! (token prefixes, key words such as `password`, `://`, PEM headers), and a small rule looks at each
 //! place. Every rule does a bounded amount of work, or work that is bounded by what it consumes, so the
 //! whole is linear in the length of the text. A key word alone is never a secret: its value is judged by
-//! [`judge`](self), which keeps code references, placeholders, types and prose.
+//! `judge`, which keeps code references, placeholders, types and prose.
 
 mod anchors;
 mod clean;
@@ -149,7 +149,13 @@ fn to_input_offsets(found: &[Span], applied: &[Span]) -> Vec<Span> {
         let next = edges.partition_point(|&(start, ..)| start < position);
         match next.checked_sub(1).map(|i| edges[i]) {
             None => position,
-            Some((_, end, from, to)) if position < end => if is_end { to } else { from },
+            Some((_, end, from, to)) if position < end => {
+                if is_end {
+                    to
+                } else {
+                    from
+                }
+            }
             Some((_, end, _, to)) => to + (position - end),
         }
     };

@@ -24,11 +24,63 @@ fn planted() -> Vec<(String, String)> {
 /// Text that is made of the pieces the rules look at.
 fn fragments() -> impl Strategy<Value = String> {
     let words = prop::sample::select(vec![
-        "password", "token", "api_key", "secret", "DB_PASSWORD", "密码", "パスワード", "비밀번호", "bearer ", "Authorization: ",
-        "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----", "MIIEpAIBAAKCAQEA0123456789abcdefghijklmnop", "://",
-        "a:b@c", "eyJhbGciOiJI", ".", "=", ":", " is ", "是", "は ", " ", "\n", "\"", "'", "hunter2", "abc123def", "[REDACTED]",
-        "[REDACTED_", "]", "${X}", "<", ">", "/secret/", "sk-", "ghp_", "AKIA", "xoxb-", "Zk3vQ9tR7mW2xL5nB8cD", "\\n", "\\\"", "value", ",",
-        "|", " for ", "(prod)", "（生产）", "🔑", "é", "\u{202e}", "--password ", "-u ", "curl", "&", ";", "0123456789abcdef0123456789abcdef01234567",
+        "password",
+        "token",
+        "api_key",
+        "secret",
+        "DB_PASSWORD",
+        "密码",
+        "パスワード",
+        "비밀번호",
+        "bearer ",
+        "Authorization: ",
+        "-----BEGIN RSA PRIVATE KEY-----",
+        "-----END RSA PRIVATE KEY-----",
+        "MIIEpAIBAAKCAQEA0123456789abcdefghijklmnop",
+        "://",
+        "a:b@c",
+        "eyJhbGciOiJI",
+        ".",
+        "=",
+        ":",
+        " is ",
+        "是",
+        "は ",
+        " ",
+        "\n",
+        "\"",
+        "'",
+        "hunter2",
+        "abc123def",
+        "[REDACTED]",
+        "[REDACTED_",
+        "]",
+        "${X}",
+        "<",
+        ">",
+        "/secret/",
+        "sk-",
+        "ghp_",
+        "AKIA",
+        "xoxb-",
+        "Zk3vQ9tR7mW2xL5nB8cD",
+        "\\n",
+        "\\\"",
+        "value",
+        ",",
+        "|",
+        " for ",
+        "(prod)",
+        "（生产）",
+        "🔑",
+        "é",
+        "\u{202e}",
+        "--password ",
+        "-u ",
+        "curl",
+        "&",
+        ";",
+        "0123456789abcdef0123456789abcdef01234567",
     ]);
     prop::collection::vec(words, 0..40).prop_map(|parts| parts.concat())
 }
@@ -104,50 +156,107 @@ proptest! {
 /// Inputs that make a careless rule look at the rest of the text again and again.
 fn adversarial(len: usize) -> Vec<(&'static str, String)> {
     let pieces = [
-        "a", "eyJ", "-eyJ", "eyJa.", "eyJabcdefgh.eyJabcdefgh.", "sk-", "-----BEGIN RSA PRIVATE KEY-----", "-----BEGIN RSA PRIVATE KEY-----\n",
-        "-----BEGIN PRIVATE KEY-----Version:", "://", "a://b:c", "a://b:c/", "x://", "password=", "password = \"", "password:", "password ", "token",
-        "token is ", "secret/", "/secret/", "/secret/a1", "Authorization:", "authorization: bearer ", "bearer ", "api key for ", "密码", "密码是",
-        "パスワードは", "\"password\": ", "password(", "password\\\"", "AKIA0123456789ABCDEF", "AKIA0123456789ABCDEF ", "123456789:AA", "M.", "MTa1b2c3d4e5f6g7h8i9j0k1l2.abcdef.",
-        "hooks.slack.com/services/", "password: [REDACTED] ", "Zk3vQ9tR7mW2xL5nB8cD", "token Zk3vQ9tR7mW2xL5nB8cD ", "password=a,", "password=((((", " -u a:", "curl -u a1:b",
-        "\\n", "passwordpassword", "'", "A=", "ghp_", "|", "Private-Lines: 1\n",
+        "a",
+        "eyJ",
+        "-eyJ",
+        "eyJa.",
+        "eyJabcdefgh.eyJabcdefgh.",
+        "sk-",
+        "-----BEGIN RSA PRIVATE KEY-----",
+        "-----BEGIN RSA PRIVATE KEY-----\n",
+        "-----BEGIN PRIVATE KEY-----Version:",
+        "://",
+        "a://b:c",
+        "a://b:c/",
+        "x://",
+        "password=",
+        "password = \"",
+        "password:",
+        "password ",
+        "token",
+        "token is ",
+        "secret/",
+        "/secret/",
+        "/secret/a1",
+        "Authorization:",
+        "authorization: bearer ",
+        "bearer ",
+        "api key for ",
+        "密码",
+        "密码是",
+        "パスワードは",
+        "\"password\": ",
+        "password(",
+        "password\\\"",
+        "AKIA0123456789ABCDEF",
+        "AKIA0123456789ABCDEF ",
+        "123456789:AA",
+        "M.",
+        "MTa1b2c3d4e5f6g7h8i9j0k1l2.abcdef.",
+        "hooks.slack.com/services/",
+        "password: [REDACTED] ",
+        "Zk3vQ9tR7mW2xL5nB8cD",
+        "token Zk3vQ9tR7mW2xL5nB8cD ",
+        "password=a,",
+        "password=((((",
+        " -u a:",
+        "curl -u a1:b",
+        "\\n",
+        "passwordpassword",
+        "'",
+        "A=",
+        "ghp_",
+        "|",
+        "Private-Lines: 1\n",
     ];
     pieces.iter().map(|piece| (*piece, piece.repeat(len / piece.len()))).collect()
 }
 
-fn fastest(text: &str, runs: usize) -> Duration {
-    (0..runs)
-        .map(|_| {
-            let start = Instant::now();
-            std::hint::black_box(redact(text));
-            start.elapsed()
-        })
-        .min()
-        .unwrap_or_default()
+fn duration(run: impl Fn()) -> Duration {
+    let start = Instant::now();
+    run();
+    start.elapsed()
+}
+
+/// The least times for 100 KB and 1 MB. A slow run is repeated, because the machine has other work.
+fn measured(short: impl Fn(), long: impl Fn()) -> (Duration, Duration) {
+    let (mut least_short, mut least_long) = (Duration::MAX, Duration::MAX);
+    for _ in 0..5 {
+        least_short = least_short.min(duration(&short));
+        least_long = least_long.min(duration(&long));
+        if is_linear(least_short, least_long) {
+            break;
+        }
+    }
+    (least_short, least_long)
 }
 
 /// Ten times the text may take ten times the time, not a hundred times: a quadratic rule would show a ratio
-/// near 100. Times under a few milliseconds are noise and pass.
+/// near 100. Short times count as 10 ms.
+fn is_linear(short: Duration, long: Duration) -> bool {
+    long < short.max(Duration::from_millis(10)) * 30
+}
+
 #[test]
 fn adversarial_megabytes_take_linear_time() {
     let (small, large) = (adversarial(100_000), adversarial(1_000_000));
     for ((piece, short), (_, long)) in small.iter().zip(&large) {
-        let (short, long) = (fastest(short, 2), fastest(long, 1));
+        let run = |text: &str| drop(std::hint::black_box(redact(text)));
+        let (short, long) = measured(|| run(short), || run(long));
         println!("{piece:<40?} 100 KB {short:>10.2?}  1 MB {long:>10.2?}");
-        let bound = short.max(Duration::from_millis(2)) * 40;
-        assert!(long < bound, "{piece:?}: 100 KB took {short:?}, 1 MB {long:?}");
+        assert!(is_linear(short, long), "{piece:?}: 100 KB took {short:?}, 1 MB {long:?}");
     }
 }
 
 #[test]
 fn cleaning_and_stripping_are_linear_too() {
-    let run = |text: &str| {
-        let start = Instant::now();
-        std::hint::black_box((clean_text(text), strip_injected(text)));
-        start.elapsed()
-    };
-    for piece in ["\u{1b}]", "\u{1b}[", "<strata-memory>", "<strata-memory", "</strata-memory>", "<strata-mem<strata-memory></strata-memory>ory>", "\r", "<strata-memory>\r\n"] {
-        let (short, long) = (run(&piece.repeat(100_000 / piece.len())), run(&piece.repeat(1_000_000 / piece.len())));
+    let run = |text: &str| drop(std::hint::black_box((clean_text(text), strip_injected(text))));
+    let nested = "<strata-mem<strata-memory></strata-memory>ory>";
+    let marks = ["<strata-memory>", "<strata-memory", "</strata-memory>", nested, "<strata-memory>\r\n"];
+    for piece in ["\u{1b}]", "\u{1b}[", "\r"].iter().chain(&marks) {
+        let (short, long) = (piece.repeat(100_000 / piece.len()), piece.repeat(1_000_000 / piece.len()));
+        let (short, long) = measured(|| run(&short), || run(&long));
         println!("{piece:<50?} 100 KB {short:>10.2?}  1 MB {long:>10.2?}");
-        assert!(long < short.max(Duration::from_millis(2)) * 60, "{piece:?}: {short:?} {long:?}");
+        assert!(is_linear(short, long), "{piece:?}: 100 KB took {short:?}, 1 MB {long:?}");
     }
 }

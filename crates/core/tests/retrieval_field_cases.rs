@@ -117,3 +117,91 @@ fn a_small_store_is_searched_sensibly() {
     }
     assert!(find(&[], "anything").is_empty());
 }
+
+/// A small store per language, questions with the sentence that answers them, and questions about nothing in
+/// it.
+fn answers(store: &[&str], answered: &[(&str, usize)], unrelated: &[&str]) {
+    for (query, at) in answered {
+        assert_eq!(find(store, query).first(), Some(&store[*at]), "{query}");
+    }
+    for query in unrelated {
+        assert!(find(store, query).is_empty(), "{query}");
+    }
+}
+
+#[test]
+fn korean_questions_find_their_sentence() {
+    let store = [
+        "배포는 매주 화요일 오후에 스테이징 서버에서 먼저 진행한다.",
+        "결제 모듈은 지난달에 새로운 게이트웨이로 옮겼다.",
+        "민지는 회의록을 짧게 쓰는 것을 좋아한다.",
+        "데이터베이스 백업은 매일 새벽 세 시에 실행된다.",
+        "고객 문의는 이틀 안에 답해야 한다.",
+        "로그 보관 기간은 구십 일이다.",
+    ];
+    let answered = [
+        ("백업은 언제 실행되나요?", 3),
+        ("결제 모듈을 어디로 옮겼나요?", 1),
+        ("배포는 무슨 요일에 하나요?", 0),
+        ("로그는 얼마나 보관하나요?", 5),
+        ("고객 문의 답변 기한", 4),
+    ];
+    answers(
+        &store,
+        &answered,
+        &["김치찌개는 어떻게 끓이나요?", "양자 얽힘이란 무엇인가요?", "비트코인 가격"],
+    );
+}
+
+#[test]
+fn japanese_questions_find_their_sentence() {
+    let store = [
+        "デプロイは毎週火曜日の午後に行う。",
+        "決済モジュールは先月新しいゲートウェイに移行した。",
+        "田中さんは短い議事録を好む。",
+        "データベースのバックアップは毎日午前三時に実行される。",
+        "ログの保存期間は九十日である。",
+    ];
+    let answered = [
+        ("バックアップはいつ実行されますか？", 3),
+        ("決済モジュールはどこに移行しましたか？", 1),
+        ("デプロイは何曜日ですか？", 0),
+        ("ログはどのくらい保存しますか？", 4),
+    ];
+    answers(&store, &answered, &["カレーの作り方を教えて", "量子もつれとは何ですか？"]);
+}
+
+#[test]
+fn chinese_questions_find_their_sentence() {
+    let store = [
+        "部署在每周二下午先在预发环境进行。",
+        "支付模块上个月迁移到了新的网关。",
+        "小李喜欢简短的会议纪要。",
+        "数据库每天凌晨三点备份。",
+        "日志保留九十天。",
+    ];
+    let answered = [
+        ("数据库什么时候备份？", 3),
+        ("支付模块迁移到了哪里？", 1),
+        ("日志要保留多久？", 4),
+        ("谁喜欢简短的会议纪要？", 2),
+    ];
+    answers(&store, &answered, &["红烧肉怎么做才好吃？", "量子纠缠是什么意思？", "如何申请签证？"]);
+}
+
+#[test]
+fn code_words_find_code() {
+    let store = [
+        "fn parse_retry_after(header: &str) -> Option<Duration> { header.parse().ok().map(Duration::from_secs) }",
+        "def flatten_nested_list(items):\n    return [x for sub in items for x in sub]",
+        "class HttpClientPool { acquireConnection() { return this.idle.pop(); } }",
+    ];
+    let answered = [
+        ("parse retry after header", 0),
+        ("flatten a nested list", 1),
+        ("acquireConnection", 2),
+        ("http client pool", 2),
+        ("HttpClientPool.acquireConnection", 2),
+    ];
+    answers(&store, &answered, &["bake sourdough bread", "tomato plants"]);
+}

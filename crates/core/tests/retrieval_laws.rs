@@ -88,6 +88,8 @@ fn outcome(corpus: &Corpus, ranking: &Ranking) -> Vec<(u64, u32)> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn the_order_of_building_does_not_matter(made in made(), query in prop::collection::vec(0..WORDS.len(), 1..5)) {
         let store = Store::new(&made);
@@ -109,6 +111,7 @@ proptest! {
         let items: Vec<Item<'_>> = (0..made.len()).map(|at| store.item(&made, at)).collect();
         let corpus = Corpus::build(&items);
         let ranking = corpus.search(WORDS[word], Some(&VECTOR), &settings(), 5);
+        prop_assert!(corpus.columns().is_consistent());
         prop_assert!(ranking.hits.windows(2).all(|w| w[0].score >= w[1].score));
         for hit in &ranking.hits {
             prop_assert!((hit.components.sum() - hit.score).abs() < 1e-6);
@@ -239,4 +242,24 @@ fn answers_by_the_person_named_and_the_day_named_come_first() {
     let first = |query: &str| corpus.search(query, None, &Settings::default(), 3).hits[0].place.slot;
     assert_eq!(first("What bread did Bob bake?"), 1);
     assert_eq!(first("What bread was baked on January 11, 1970?"), 2);
+}
+
+#[test]
+fn columns_that_point_nowhere_are_known() {
+    let corpus = Corpus::build(&[Item { text: "one", group: Some("g"), ..Item::default() }]);
+    assert!(corpus.columns().is_consistent());
+    let mut broken = corpus.columns().clone();
+    broken.group[0] = 7;
+    assert!(!broken.is_consistent());
+    let mut short = corpus.columns().clone();
+    short.owner.clear();
+    assert!(!short.is_consistent());
+}
+
+#[test]
+fn odd_limits_are_safe() {
+    let corpus = Corpus::build(&[Item { text: "payment", ..Item::default() }]);
+    assert!(corpus.search("payment", None, &Settings::default(), 0).hits.is_empty());
+    assert_eq!(corpus.search("payment", None, &Settings::default(), usize::MAX).hits.len(), 1);
+    assert!(corpus.search(&"payment ".repeat(700_000), None, &Settings::default(), 5).hits.len() <= 1);
 }

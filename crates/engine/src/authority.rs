@@ -41,7 +41,10 @@ pub fn authorise(
         return Err(Error::ApprovalRequired {
             action: format!("{} in {layer}", action.as_str()),
             reason: decision.reason.to_owned(),
-            command: format!("strata {} ... at a terminal, with the passphrase set by `strata init`", action.as_str()),
+            command: format!(
+                "strata {} ... at a terminal, with the passphrase set by `strata init`",
+                action.as_str()
+            ),
         });
     }
     Err(Error::Refused {

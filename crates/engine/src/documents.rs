@@ -1,83 +1,87 @@
-//! Markdown files as sections: what `strata index` registers and the index reads.
+//! Markdown files as sections: what the index reads of a file that `strata index` has registered.
 
-use std::{collections::HashMap, path::Path};
+use std::path::Path;
 
-use strata_core::markdown;
+use strata_core::{
+    id::{Id, IdKind},
+    markdown,
+};
+use strata_store::index::{Section, cut};
 
 use crate::error::Error;
 
 /// Files larger than this are not indexed: 4 MiB.
 pub const MAX_FILE: u64 = 4 << 20;
 
-/// One section of a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Section {
-    /// Names the section within its file: the headings above it, and a number where they repeat.
-    pub key: String,
-    /// The headings above it, outermost first, as one line.
-    pub title: String,
-    /// Its text without the heading.
-    pub body: String,
-    /// Its place in the file.
-    pub order: i64,
-}
-
 /// Reads a file and cuts it at its headings. Sections without text are left out.
 pub fn read_sections(path: &Path) -> Result<Vec<Section>, Error> {
     let failed = |source| Error::File { path: path.display().to_string(), source };
     let size = std::fs::metadata(path).map_err(failed)?.len();
     if size > MAX_FILE {
-        return Err(Error::TooLarge { field: path.display().to_string(), size: size as usize, limit: MAX_FILE as usize });
+        let field = path.display().to_string();
+        return Err(Error::TooLarge { field, size: size as usize, limit: MAX_FILE as usize });
     }
     let bytes = std::fs::read(path).map_err(failed)?;
     Ok(sections(&String::from_utf8_lossy(&bytes)))
 }
 
-/// Cuts a text at its headings.
+/// Cuts a text at its headings; the title of a section is the line of headings above it.
 pub fn sections(text: &str) -> Vec<Section> {
-    let mut seen: HashMap<String, usize> = HashMap::new();
-    let mut out = Vec::new();
-    for (order, section) in markdown::sections(text).into_iter().enumerate() {
-        let body = text[section.body.clone()].trim();
-        let title = section.heading_path.join(" > ");
-        let count = seen.entry(title.clone()).or_default();
-        *count += 1;
-        let key = if *count == 1 { title.clone() } else { format!("{title} ({count})") };
-        if !body.is_empty() {
-            out.push(Section { key, title, body: body.to_owned(), order: order as i64 });
-        }
-    }
-    out
+    let found = markdown::sections(text).into_iter().map(|section| Section {
+        title: section.heading_path.join(" > "),
+        body: text[section.body.clone()].trim().to_owned(),
+    });
+    found.filter(|s| !s.body.is_empty()).collect()
 }
 
-/// A section's path as the ledger keeps it: the file's path, `#` and the section's key. A `#` of the file's
-/// own is written `%23`.
-pub fn join_path(file: &str, key: &str) -> String {
-    format!("{}#{key}", file.replace('%', "%25").replace('#', "%23"))
+/// The section in which a part (as the index counts them) lies.
+pub fn section_of_part(sections: &[Section], part: u32) -> Option<&Section> {
+    let mut left = part as usize;
+    sections.iter().find(|section| {
+        let pieces = cut(&section.body).len();
+        let inside = left < pieces;
+        left = left.saturating_sub(pieces);
+        inside
+    })
 }
 
-/// The file's path and the section's key.
-pub fn split_path(path: &str) -> (String, &str) {
-    let (file, key) = path.split_once('#').unwrap_or((path, ""));
-    (file.replace("%23", "#").replace("%25", "%"), key)
+/// The id of a part of an indexed file: it carries the file's number and the part's.
+pub fn id(source: i64, part: u32) -> Id {
+    Id::from_bits(IdKind::Document, (source.unsigned_abs() << PART_BITS) | u64::from(part.min(PART_MASK)))
 }
+
+/// The file's number and the part's of a document id.
+pub fn parse_id(id: &Id) -> (i64, u32) {
+    let bits = id.bits();
+    ((bits >> PART_BITS) as i64, (bits & u64::from(PART_MASK)) as u32)
+}
+
+/// Bits of a document id that hold the part.
+const PART_BITS: u32 = 14;
+/// The highest part that an id can hold.
+const PART_MASK: u32 = (1 << PART_BITS) - 1;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn repeated_headings_keep_apart_and_empty_ones_fall_away() {
+    fn headings_become_titles_and_empty_sections_fall_away() {
         let text = "intro\n# A\n\n## B\none\n## B\ntwo\n# C\nthree\n";
-        let found: Vec<_> = sections(text).into_iter().map(|s| (s.key, s.body)).collect();
-        let expected = [("", "intro"), ("A > B", "one"), ("A > B (2)", "two"), ("C", "three")];
+        let found: Vec<_> = sections(text).into_iter().map(|s| (s.title, s.body)).collect();
+        let expected = [("", "intro"), ("A > B", "one"), ("A > B", "two"), ("C", "three")];
         assert_eq!(found, expected.map(|(k, b)| (k.to_owned(), b.to_owned())));
     }
 
     #[test]
-    fn paths_with_signs_come_back() {
-        for file in ["a.md", "c#/100%.md", "%23.md"] {
-            assert_eq!(split_path(&join_path(file, "A > #1")), (file.to_owned(), "A > #1"));
-        }
+    fn an_id_leads_back_to_its_section() {
+        let text = format!("# A\n{}\n# B\nshort\n", "word ".repeat(800));
+        let sections = sections(&text);
+        let parts = cut(&sections[0].body).len() as u32;
+        assert!(parts > 1);
+        assert_eq!(section_of_part(&sections, parts - 1).map(|s| s.title.as_str()), Some("A"));
+        assert_eq!(section_of_part(&sections, parts).map(|s| s.title.as_str()), Some("B"));
+        assert_eq!(section_of_part(&sections, parts + 1), None);
+        assert_eq!(parse_id(&id(712, 9)), (712, 9));
     }
 }

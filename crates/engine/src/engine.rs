@@ -133,9 +133,8 @@ impl Engine {
 
     /// Counts uses of memories, as (number, times). Statistics only: a failure is passed over.
     pub fn note_usage(&self, call: &Call<'_>, recalled: &[(i64, i64)], inspected: &[(i64, i64)]) {
-        let counted = self
-            .ledger
-            .write(&self.control(call), self.clock.now(), |w| w.count_usage(recalled, inspected));
+        let counted =
+            self.ledger.write(&self.control(call), self.clock.now(), |w| w.count_usage(recalled, inspected));
         drop(counted);
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use strata_core::{
+    memory::Kind,
     redact::{clean_text, redact, strip_injected},
     route,
 };
@@ -33,7 +34,11 @@ impl Gate {
     pub fn body(&mut self, field: &str, text: &str) -> Result<String, Error> {
         let body = self.pass(field, text, MAX_BODY)?;
         if body.trim().is_empty() {
-            let message = if self.stripped { "holds only text that Strata itself had delivered" } else { "must not be empty" };
+            let message = if self.stripped {
+                "holds only text that Strata itself had delivered"
+            } else {
+                "must not be empty"
+            };
             return Err(Error::argument(field, message, "send the text to keep, in your own words"));
         }
         Ok(body)
@@ -57,7 +62,11 @@ impl Gate {
     }
 
     /// Lets a map of short texts through, keys too.
-    pub fn map(&mut self, field: &str, map: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, Error> {
+    pub fn map(
+        &mut self,
+        field: &str,
+        map: &BTreeMap<String, String>,
+    ) -> Result<BTreeMap<String, String>, Error> {
         limit_entries(field, map.len())?;
         let mut passed = BTreeMap::new();
         for (key, value) in map {
@@ -101,6 +110,6 @@ fn limit_entries(field: &str, given: usize) -> Result<usize, Error> {
 }
 
 /// Where the router thinks a text belongs, as a note; it changes nothing.
-pub fn route_note(text: &str, kind: &str) -> Option<String> {
-    route::suggest(text, kind).map(|s| format!("{}: {}", s.route.as_str(), s.reason))
+pub fn route_note(text: &str, kind: &Kind) -> Option<String> {
+    route::suggest(text, Some(kind)).map(|s| format!("{}: {}", s.route.as_str(), s.reason))
 }

@@ -27,11 +27,12 @@ impl<'e> Job<'e> {
     pub fn start(engine: &'e Engine, call: &'e Call<'e>, kind: &str, total: u64) -> Result<Self, Error> {
         let id = Id::from_bits(IdKind::Job, engine.ids().bits());
         let owner = format!("{}#{:x}", call.principal, engine.ids().bits());
-        let new = NewJob { id: id.clone(), kind: kind.to_owned(), total: signed(total), message: String::new() };
+        let new =
+            NewJob { id: id.clone(), kind: kind.to_owned(), total: signed(total), message: String::new() };
         let until = lease_end(engine);
-        engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
-            w.begin_job(&new, &owner, until)
-        })?;
+        engine
+            .ledger(call)?
+            .write(&engine.control(call), engine.clock().now(), |w| w.begin_job(&new, &owner, until))?;
         Ok(Self { engine, call, id: id.to_string(), owner })
     }
 

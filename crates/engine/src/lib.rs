@@ -9,11 +9,13 @@
 //! - opening an [`engine::Engine`] touches no file: the store opens at the first call that needs it.
 
 pub mod authority;
+pub mod bench;
 pub mod clock;
 pub mod context;
 pub mod documents;
 pub mod engine;
 pub mod error;
+pub mod eval;
 pub mod gate;
 pub mod import;
 pub mod job;

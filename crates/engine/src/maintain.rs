@@ -1,5 +1,15 @@
 //! Upkeep of a home: init, import, export, backup, purge, doctor, reindex, jobs.
 
+pub mod backup;
+pub mod byte_scan;
+pub mod doctor;
+pub mod export;
 pub mod import;
 pub mod index_files;
 pub mod init;
+pub mod jobs;
+pub mod load;
+pub mod purge;
+pub mod purged;
+pub mod reindex;
+pub mod transfer;

@@ -23,7 +23,14 @@ pub fn reachable(engine: &Engine, call: &Call<'_>, field: &str, given: &str) -> 
     if root.is_some_and(inside) || inside(engine.home()) {
         return Ok(real);
     }
-    authority::record_refusal(engine, call, "read a path", None, "", "the path lies outside the project and the home")?;
+    authority::record_refusal(
+        engine,
+        call,
+        "read a path",
+        None,
+        "",
+        "the path lies outside the project and the home",
+    )?;
     Err(Error::argument(
         field,
         "lies outside the project and the home",

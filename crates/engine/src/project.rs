@@ -24,7 +24,11 @@ pub struct Project {
 impl Project {
     /// The scope of this project as seen from `namespace`, on its current branch.
     pub fn scope(&self, namespace: &str) -> Scope {
-        Scope { namespace: namespace.to_owned(), project: Some(self.key.clone()), branch: self.branch.clone() }
+        Scope {
+            namespace: namespace.to_owned(),
+            project: Some(self.key.clone()),
+            branch: self.branch.clone(),
+        }
     }
 }
 
@@ -39,10 +43,9 @@ pub fn resolve(directory: &Path, user_home: Option<&Path>) -> Option<Project> {
         .filter(|d| d.parent().is_some() && Some(*d) != user_home)
         .find(|d| d.join(".git").exists() || d.join(".strata").is_dir())?;
     let git = git_directories(root);
-    let identity = git
-        .as_ref()
-        .and_then(|g| origin(&g.common))
-        .unwrap_or_else(|| git.as_ref().map_or(root, |g| repository_root(&g.common)).to_string_lossy().nfc().collect());
+    let identity = git.as_ref().and_then(|g| origin(&g.common)).unwrap_or_else(|| {
+        git.as_ref().map_or(root, |g| repository_root(&g.common)).to_string_lossy().nfc().collect()
+    });
     let main_root = git.as_ref().map_or(root, |g| repository_root(&g.common));
     let name: String = main_root.file_name()?.to_string_lossy().nfc().collect();
     Some(Project {
@@ -149,7 +152,11 @@ mod tests {
     #[test]
     fn clones_by_any_protocol_are_one_project() {
         let dir = tempfile::tempdir().expect("temporary directory");
-        let urls = ["git@example.com:team/app.git", "https://user:pw@example.com/team/app", "ssh://git@example.com:22/team/app.git"];
+        let urls = [
+            "git@example.com:team/app.git",
+            "https://user:pw@example.com/team/app",
+            "ssh://git@example.com:22/team/app.git",
+        ];
         let mut keys = Vec::new();
         for (n, url) in urls.iter().enumerate() {
             let at = dir.path().join(n.to_string()).join("app");

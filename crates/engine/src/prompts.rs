@@ -31,7 +31,8 @@ pub struct Argument {
 }
 
 const TASK: Argument = Argument { name: "task", about: "What you are about to work on.", required: true };
-const TOPIC: Argument = Argument { name: "topic", about: "What the lesson or decision is about.", required: false };
+const TOPIC: Argument =
+    Argument { name: "topic", about: "What the lesson or decision is about.", required: false };
 
 /// Every prompt, in menu order.
 pub const PROMPTS: &[Prompt] = &[

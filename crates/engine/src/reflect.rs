@@ -120,9 +120,15 @@ fn file(engine: &Engine, call: &Call<'_>, draft: &Draft, reason: &str) -> Result
     let ledger = engine.ledger(call)?;
     let filed = ledger.write(&engine.control(call), engine.clock().now(), |w| {
         let key = w.content_key(&new.identity)?;
-        let twin = w.by_content(&key)?.into_iter().find(|m| m.state.status == Status::Candidate && m.scope == new.scope);
+        let twin = w
+            .by_content(&key)?
+            .into_iter()
+            .find(|m| m.state.status == Status::Candidate && m.scope == new.scope);
         if let Some(twin) = twin {
-            let open = w.reviews(&strata_store::ledger::ReviewFilter { target: Some(twin.id.clone()), ..Default::default() })?;
+            let open = w.reviews(&strata_store::ledger::ReviewFilter {
+                target: Some(twin.id.clone()),
+                ..Default::default()
+            })?;
             if let Some(open) = open.into_iter().next() {
                 return Ok((open.id, twin.id, twin.number, true));
             }
@@ -147,11 +153,17 @@ fn file(engine: &Engine, call: &Call<'_>, draft: &Draft, reason: &str) -> Result
 impl Render for Response {
     fn render(&self) -> Document {
         let what = if self.was_waiting { "already waiting for review" } else { "filed for review" };
-        let text = format!("{what} as {} (candidate #{} {}, {}); it takes effect when a person approves it", self.review, self.number, self.id, self.layer);
+        let text = format!(
+            "{what} as {} (candidate #{} {}, {}); it takes effect when a person approves it",
+            self.review, self.number, self.id, self.layer
+        );
         let document = Document::new().note(Mark::Good, text);
         if self.redacted.is_empty() {
             return document;
         }
-        document.note(Mark::Warning, format!("secrets were blacked out before storing: {}", self.redacted.join(", ")))
+        document.note(
+            Mark::Warning,
+            format!("secrets were blacked out before storing: {}", self.redacted.join(", ")),
+        )
     }
 }

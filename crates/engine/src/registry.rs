@@ -1,8 +1,13 @@
 //! The table of all operations: the only list, from which every face and the reference docs are made.
 
 use crate::{
+    bench::Bench,
     context::operation::Context,
-    maintain::{import::Import, index_files::IndexFiles, init::Init},
+    eval::operations::{EvalJsonl, EvalLocomo},
+    maintain::{
+        backup, doctor::Doctor, export::Export, import::Import, index_files::IndexFiles, init::Init, jobs,
+        load::Load, purge::Purge, reindex::Reindex,
+    },
     memory::{forget::Forget, inspect::Inspect, remember::Remember, restore::Restore, update::Update},
     operation::{Entry, Toolset, entry},
     recall::operation::Recall,
@@ -24,6 +29,20 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<Restore>(),
     entry::<Import>(),
     entry::<IndexFiles>(),
+    entry::<EvalLocomo>(),
+    entry::<EvalJsonl>(),
+    entry::<Bench>(),
+    entry::<Export>(),
+    entry::<Load>(),
+    entry::<backup::create::Create>(),
+    entry::<backup::list::List>(),
+    entry::<backup::restore::Restore>(),
+    entry::<Purge>(),
+    entry::<Doctor>(),
+    entry::<Reindex>(),
+    entry::<jobs::list::List>(),
+    entry::<jobs::show::Show>(),
+    entry::<jobs::cancel::Cancel>(),
 ];
 
 /// The operation with a wire name in a toolset.

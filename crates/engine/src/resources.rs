@@ -48,6 +48,7 @@ pub const RESOURCES: &[Resource] = &[
 ];
 
 fn status(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
-    let entry = registry::find(Toolset::Core, "status").ok_or_else(|| Error::Internal("no `status` operation".into()))?;
+    let entry = registry::find(Toolset::Core, "status")
+        .ok_or_else(|| Error::Internal("no `status` operation".into()))?;
     Ok((entry.run)(engine, call, json!({}))?.document.to_markdown())
 }

@@ -1,6 +1,6 @@
 //! The index and the embedding model of one home, and the ledger as the index follows it.
 
-use std::{cell::RefCell, collections::HashMap, sync::OnceLock, time::Duration};
+use std::{sync::OnceLock, time::Duration};
 
 use strata_core::{analysis, memory::Layer};
 use strata_embed::{Embedder as _, Semantic, StaticModel};
@@ -8,10 +8,12 @@ use strata_store::{
     error::StoreError,
     faults::FaultPlan,
     index::{
-        CaughtUp, Change, CollectionKey, Embedder, Group, Index, Mark, Preparer, Source, SourceKind, Subject,
-        TruthReader, Turn, WINDOW,
+        CaughtUp, Change, CollectionKey, Embedder, Group, Index, Mark, Preparer, Section, Source, SourceKind,
+        Subject, TruthReader, Turn, WINDOW,
     },
-    ledger::{ChangeCursor, Changed, EpisodeRow, LOCAL, Ledger, LedgerRead, MemoryRow, SourceRow, SourceState},
+    ledger::{
+        ChangeCursor, Changed, EpisodeRow, LOCAL, Ledger, LedgerRead, MemoryRow, SourceRow, SourceState,
+    },
     sql::Control,
 };
 
@@ -59,7 +61,7 @@ impl Searcher {
 
     /// Brings the index up to the ledger for at most about `budget`.
     pub fn follow(&self, ledger: &Ledger, control: &Control, budget: Duration) -> Result<CaughtUp, Error> {
-        let truth = LedgerTruth { ledger, control, files: RefCell::default() };
+        let truth = LedgerTruth { ledger, control };
         let embed = |text: &str| self.loaded().as_ref().ok().and_then(|(model, _)| model.embed_passage(text));
         let preparer = Preparer { embedder: self.model().map(|model| Embedder { model, embed: &embed }) };
         match self.index.catch_up(control, LOCAL, &truth, preparer, budget) {
@@ -89,8 +91,6 @@ impl Searcher {
 struct LedgerTruth<'a> {
     ledger: &'a Ledger,
     control: &'a Control,
-    /// Sections of the files read last, so that a file is read once for all of its sections.
-    files: RefCell<HashMap<String, HashMap<String, documents::Section>>>,
 }
 
 impl LedgerTruth<'_> {
@@ -98,7 +98,7 @@ impl LedgerTruth<'_> {
         self.ledger.read(self.control, job)
     }
 
-    fn change(&self, ledger: &LedgerRead<'_>, seq: i64, what: Changed) -> Result<Change, StoreError> {
+    fn change(ledger: &LedgerRead<'_>, seq: i64, what: Changed) -> Result<Change, StoreError> {
         let (table, kind, number) = match what {
             Changed::Memory(n) => (0, SourceKind::Memory, n),
             Changed::Episode(n) => (1, SourceKind::Episode, n),
@@ -109,40 +109,11 @@ impl LedgerTruth<'_> {
         let subject = match what {
             Changed::Memory(n) => memory_at(ledger, n, seq)?,
             Changed::Episode(n) => ledger.episode_by_number(n)?.map(episode_subject),
-            Changed::Source(n) => ledger.source(n)?.and_then(|row| self.document_subject(&row)),
+            Changed::Source(n) => ledger.source(n)?.and_then(|row| document_subject(&row)),
             Changed::PurgedMemory(_) | Changed::PurgedEpisode(_) => None,
         };
         let mark = Mark { seq, ordinal: (table << NUMBER_BITS) | number };
         Ok(Change { mark, source: Source { kind, number }, subject })
-    }
-
-    fn document_subject(&self, row: &SourceRow) -> Option<Subject> {
-        if row.state != SourceState::Present {
-            return None;
-        }
-        let (file, key) = documents::split_path(&row.path);
-        let path = std::path::Path::new(&row.root).join(&file);
-        let mut files = self.files.borrow_mut();
-        let name = path.to_string_lossy().into_owned();
-        if !files.contains_key(&name) {
-            let read = documents::read_sections(&path).ok()?;
-            files.clear();
-            files.insert(name.clone(), read.into_iter().map(|s| (s.key.clone(), s)).collect());
-        }
-        let section = files.get(&name)?.get(key)?;
-        Some(Subject {
-            collection: collection(&row.namespace, row.project.as_deref()),
-            title: section.title.clone(),
-            body: section.body.clone(),
-            group: Group::Document(format!("{}/{file}", row.root)),
-            order: section.order,
-            at: row.mtime.0,
-            layer: Layer::P5,
-            kind: "document".to_owned(),
-            confidence: 0.5,
-            keep_text: true,
-            ..unknown_subject()
-        })
     }
 }
 
@@ -162,7 +133,7 @@ impl TruthReader for LedgerTruth<'_> {
     fn changes(&self, after: Mark, limit: usize) -> Result<Vec<Change>, StoreError> {
         self.read(|r| {
             let page = r.changes_after(cursor(after), limit)?;
-            page.changes.into_iter().map(|c| self.change(r, c.seq, c.what)).collect()
+            page.changes.into_iter().map(|c| Self::change(r, c.seq, c.what)).collect()
         })
     }
 
@@ -221,8 +192,7 @@ fn memory_subject(row: MemoryRow) -> Subject {
         .and_then(|m| m["speaker"].as_str().map(str::to_owned));
     Subject {
         collection: collection(&row.scope.namespace, row.scope.project.as_deref()),
-        title: row.title,
-        body: row.body,
+        sections: vec![Section { title: row.title, body: row.body }],
         group: Group::Alone,
         owner: speaker.unwrap_or_default(),
         at: row.valid_from.unwrap_or(row.created_at).0,
@@ -239,7 +209,7 @@ fn memory_subject(row: MemoryRow) -> Subject {
 fn episode_subject(row: EpisodeRow) -> Subject {
     Subject {
         collection: collection(&row.scope.namespace, row.scope.project.as_deref()),
-        body: row.text,
+        sections: vec![Section { title: String::new(), body: row.text }],
         group: if row.session.is_empty() { Group::Alone } else { Group::Session(row.session) },
         order: row.at.0,
         owner: row.speaker,
@@ -252,11 +222,30 @@ fn episode_subject(row: EpisodeRow) -> Subject {
     }
 }
 
+/// An indexed file as it is on disk now; `None` when it is gone or cannot be read.
+fn document_subject(row: &SourceRow) -> Option<Subject> {
+    if row.state != SourceState::Present {
+        return None;
+    }
+    let path = std::path::Path::new(&row.root).join(&row.path);
+    let sections = documents::read_sections(&path).ok()?;
+    Some(Subject {
+        collection: collection(&row.namespace, row.project.as_deref()),
+        sections,
+        group: Group::Document(path.to_string_lossy().into_owned()),
+        at: row.mtime.0,
+        layer: Layer::P5,
+        kind: "document".to_owned(),
+        confidence: 0.5,
+        keep_text: true,
+        ..unknown_subject()
+    })
+}
+
 fn unknown_subject() -> Subject {
     Subject {
         collection: collection("", None),
-        title: String::new(),
-        body: String::new(),
+        sections: Vec::new(),
         group: Group::Alone,
         order: 0,
         owner: String::new(),

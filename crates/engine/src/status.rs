@@ -129,7 +129,10 @@ fn holds(engine: &Engine, call: &Call<'_>) -> Result<Holds, Error> {
     })
 }
 
-fn by_layer(r: &LedgerRead<'_>, call: &Call<'_>) -> Result<BTreeMap<String, i64>, strata_store::error::StoreError> {
+fn by_layer(
+    r: &LedgerRead<'_>,
+    call: &Call<'_>,
+) -> Result<BTreeMap<String, i64>, strata_store::error::StoreError> {
     let mut layers = BTreeMap::new();
     for count in r.memory_counts()?.into_iter().filter(|c| c.status.is_live() && sees_scope(call, &c.scope)) {
         *layers.entry(count.layer.to_string()).or_default() += count.count;
@@ -152,13 +155,17 @@ impl Render for Response {
         ];
         let mut document = Document::new().note(mark, format!("Strata {}: {}", self.version, self.status));
         let Some(holds) = &self.holds else {
-            return document
-                .with(Block::Pairs(pairs))
-                .note(Mark::Info, "nothing is stored yet; `strata init` sets a passphrase, or just start remembering");
+            return document.with(Block::Pairs(pairs)).note(
+                Mark::Info,
+                "nothing is stored yet; `strata init` sets a passphrase, or just start remembering",
+            );
         };
         let layers: Vec<String> = holds.by_layer.iter().map(|(l, n)| format!("{l}: {n}")).collect();
         pairs.extend([
-            ("memories in force here".to_owned(), if layers.is_empty() { "none".into() } else { layers.join(", ") }),
+            (
+                "memories in force here".to_owned(),
+                if layers.is_empty() { "none".into() } else { layers.join(", ") },
+            ),
             ("episodes".to_owned(), holds.episodes.to_string()),
             ("document sections".to_owned(), holds.documents.to_string()),
             ("waiting for review".to_owned(), holds.pending_reviews.to_string()),
@@ -169,11 +176,19 @@ impl Render for Response {
             document = document.note(Mark::Warning, format!("the store is read-only: {reason}"));
         }
         if holds.index_behind > 0 {
-            document = document.note(Mark::Info, format!("the index is {} changes behind; the next search catches up", holds.index_behind));
+            document = document.note(
+                Mark::Info,
+                format!("the index is {} changes behind; the next search catches up", holds.index_behind),
+            );
         }
         if !holds.has_secret {
             let kind = PrincipalKind::Human.as_str();
-            document = document.note(Mark::Info, format!("no secret is set: rules and purges need one; a {kind} runs `strata init` at a terminal"));
+            document = document.note(
+                Mark::Info,
+                format!(
+                    "no secret is set: rules and purges need one; a {kind} runs `strata init` at a terminal"
+                ),
+            );
         }
         document
     }

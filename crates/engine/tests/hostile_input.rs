@@ -35,7 +35,14 @@ fn a_huge_query_is_answered() {
 #[test]
 fn control_and_direction_characters_do_no_harm() {
     let s = Session::new();
-    for text in ["a\u{0}b nulbyte", "\u{202e}evil\u{202c} override", "e\u{301}\u{301}\u{301}tude", "\u{1b}[31mred\u{1b}[0m paint", "שלום עולם", "👩‍👩‍👧‍👦 family"] {
+    for text in [
+        "a\u{0}b nulbyte",
+        "\u{202e}evil\u{202c} override",
+        "e\u{301}\u{301}\u{301}tude",
+        "\u{1b}[31mred\u{1b}[0m paint",
+        "שלום עולם",
+        "👩‍👩‍👧‍👦 family",
+    ] {
         let id = s.remember(text);
         let shown = s.ok("inspect", json!({ "id": id }));
         let kept = shown["text"].as_str().expect("text");
@@ -114,12 +121,18 @@ fn p_layer_c23_c24_forgetting_and_updating_keep_history() {
     s.ok("forget", json!({ "id": a, "reason": "sold" }));
     assert!(s.recall("toaster").is_empty());
     let shown = s.ok("inspect", json!({ "id": a }));
-    assert_eq!((shown["status"].as_str(), shown["text"].as_str()), (Some("trashed"), Some("the toaster is blue")));
+    assert_eq!(
+        (shown["status"].as_str(), shown["text"].as_str()),
+        (Some("trashed"), Some("the toaster is blue"))
+    );
     assert!(shown.to_string().contains("sold"), "{shown:#}");
     assert_eq!(s.fails("forget", json!({ "id": a })), ErrorKind::Conflict);
     s.ok("restore", json!({ "id": a }));
     assert_eq!(s.recall("toaster"), [a.clone()]);
-    let b = s.ok("update", json!({ "id": a, "text": "the toaster is red" }))["id"].as_str().expect("an id").to_owned();
+    let b = s.ok("update", json!({ "id": a, "text": "the toaster is red" }))["id"]
+        .as_str()
+        .expect("an id")
+        .to_owned();
     assert_ne!(a, b);
     assert_eq!(s.recall("toaster"), [b.clone()]);
     assert_eq!(s.fails("update", json!({ "id": a, "text": "the toaster is green" })), ErrorKind::Conflict);

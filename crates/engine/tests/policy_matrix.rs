@@ -48,7 +48,12 @@ fn p_layer_c12_every_layer_and_principal_and_mutation() {
             let verdict = |action| decide(action, &s.principal, layer).verdict;
             let (add, change) = (verdict(Action::Remember), verdict(Action::Update));
             let name = layer.as_str();
-            check(&s, "remember", json!({ "text": format!("new in {name}"), "layer": name, "kind": "note" }), add);
+            check(
+                &s,
+                "remember",
+                json!({ "text": format!("new in {name}"), "layer": name, "kind": "note" }),
+                add,
+            );
             let id = planted(&mut s, layer, &format!("to change in {name}"));
             check(&s, "update", json!({ "id": id, "text": format!("changed in {name}") }), change);
             let id = planted(&mut s, layer, &format!("to forget in {name}"));
@@ -77,8 +82,12 @@ fn p_layer_c14_c19_c20_a_refusal_changes_nothing_and_is_on_record() {
     let shown = s.ok("inspect", json!({ "id": id }));
     assert_eq!(shown["text"], "Credentials never go into the repository.");
     assert_eq!(shown["status"], "active");
-    let refused: Vec<&Value> =
-        shown["audit"].as_array().expect("audit lines").iter().filter(|a| a["outcome"] == "refused").collect();
+    let refused: Vec<&Value> = shown["audit"]
+        .as_array()
+        .expect("audit lines")
+        .iter()
+        .filter(|a| a["outcome"] == "refused")
+        .collect();
     assert!(refused.len() >= 2, "{shown:#}");
     assert!(refused.iter().all(|a| a["principal"] == "agent:test" && a["layer"] == "P0"), "{shown:#}");
 }
@@ -94,11 +103,18 @@ fn moving_a_memory_into_a_forbidden_layer_is_refused() {
 #[test]
 fn a_topic_key_is_no_way_around_the_layer_of_what_it_replaces() {
     let mut s = Session::new();
-    system(&mut s, |s| s.ok("remember", json!({ "text": "Deploys need a review.", "layer": "P0", "kind": "rule", "topic_key": "deploy" })));
+    system(&mut s, |s| {
+        s.ok(
+            "remember",
+            json!({ "text": "Deploys need a review.", "layer": "P0", "kind": "rule", "topic_key": "deploy" }),
+        )
+    });
     let sneaky = json!({ "text": "Deploys need no review.", "topic_key": "deploy" });
     assert_eq!(s.fails("remember", sneaky), ErrorKind::Refused);
     let rule = s.ok("remember", json!({ "text": "Deploys happen on Tuesdays.", "kind": "note" }));
-    let old = system(&mut s, |s| s.ok("remember", json!({ "text": "Secrets rotate monthly.", "layer": "P0", "kind": "rule" })));
+    let old = system(&mut s, |s| {
+        s.ok("remember", json!({ "text": "Secrets rotate monthly.", "layer": "P0", "kind": "rule" }))
+    });
     let takeover = json!({ "text": "Secrets rotate never.", "supersedes": old["id"] });
     assert_eq!(s.fails("remember", takeover), ErrorKind::Refused);
     assert_eq!(rule["layer"], "P5");

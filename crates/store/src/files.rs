@@ -7,12 +7,11 @@ use std::{
     time::Duration,
 };
 
-pub(crate) use crate::sqlite::{explain_io, make_private_directory};
 use crate::{
     error::{Conflict, StoreError},
     faults::{FaultPlan, FaultPoint},
+    retry::patiently,
     sql::Control,
-    sqlite::{patiently, private},
 };
 
 /// Replaces the content of `path` in one step: other processes see the old bytes or the new ones, and
@@ -93,9 +92,7 @@ impl FileLock {
         make_private_directory(directory)?;
         let name = blake3::hash(resolve(target)?.as_os_str().as_encoded_bytes()).to_hex();
         let place = directory.join(format!("{}.lock", &name[..32]));
-        let file = private(fs::OpenOptions::new().create(true).truncate(false).write(true))
-            .open(&place)
-            .map_err(|error| explain_io("lock", &place, &error))?;
+        let file = open_private(&place)?;
         lock_file(&file, &place, control)?;
         Ok(Self(file))
     }
@@ -176,7 +173,30 @@ fn keep_permissions(target: &Path, temporary: &File) -> io::Result<()> {
     }
 }
 
-fn lock_file(file: &File, path: &Path, control: &Control) -> Result<(), StoreError> {
+/// Makes a directory and those above it, for this user alone; those that exist stay as they are.
+pub(crate) fn make_private_directory(directory: &Path) -> Result<(), StoreError> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(directory).map_err(|error| explain_io("create", directory, &error))
+}
+
+/// Opens a file for writing, as it is; a new one is empty and for this user alone.
+pub(crate) fn open_private(path: &Path) -> Result<File, StoreError> {
+    private(fs::OpenOptions::new().create(true).truncate(false).write(true))
+        .open(path)
+        .map_err(|error| explain_io("open", path, &error))
+}
+
+fn private(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
+}
+
+/// Waits for the operating system's lock on an open file.
+pub(crate) fn lock_file(file: &File, path: &Path, control: &Control) -> Result<(), StoreError> {
     patiently(control, || match file.try_lock() {
         Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => Err(StoreError::Busy { waited: Duration::ZERO }),
@@ -196,11 +216,25 @@ fn ends_a_line(file: &mut File) -> io::Result<bool> {
 }
 
 /// Makes a rename outlast power loss. Windows has no such call and needs none.
-fn sync_directory(directory: &Path) -> io::Result<()> {
+pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(directory)?.sync_all() } else { Ok(()) }
 }
 
-fn directory_of(path: &Path) -> &Path {
+/// An error of the operating system on `path` as the store's.
+pub(crate) fn explain_io(doing: &'static str, path: &Path, error: &io::Error) -> StoreError {
+    let path = path.to_path_buf();
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreError::Full { path },
+        io::ErrorKind::ReadOnlyFilesystem => {
+            StoreError::ReadOnly { path, reason: "the file system is mounted read-only".into() }
+        }
+        io::ErrorKind::PermissionDenied => StoreError::ReadOnly { path, reason: "permission denied".into() },
+        _ => StoreError::Io { doing, path, detail: error.to_string() },
+    }
+}
+
+/// The directory a path lies in; `.` for a bare name.
+pub(crate) fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
 }
 

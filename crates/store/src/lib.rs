@@ -14,6 +14,8 @@ pub mod files;
 pub mod index;
 pub mod ledger;
 pub mod migrate;
+pub mod place;
+mod retry;
 pub mod sql;
 mod sqlite;
 

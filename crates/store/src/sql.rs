@@ -297,14 +297,24 @@ impl Database {
         self.0.path()
     }
 
-    /// Whether the file exists.
+    /// Whether the database exists. It appears whole: schema, and the rows it was created with.
     pub fn exists(&self) -> bool {
         self.0.exists()
     }
 
-    /// Makes the file and its schema if they are missing; many processes may do so at once.
+    /// Makes the database if it is missing and brings its schema up to date.
     pub fn create(&self, control: &Control) -> Result<(), StoreError> {
-        self.0.create(control)
+        self.0.create(control, &|_| Ok(())).map(drop)
+    }
+
+    /// Makes the database if it is missing, with what `seed` writes. Many processes may do so at
+    /// once; the first one's seed counts. Returns whether this call made it.
+    pub fn create_with(
+        &self,
+        control: &Control,
+        seed: &dyn Fn(&Transaction<'_>) -> Result<(), StoreError>,
+    ) -> Result<bool, StoreError> {
+        self.0.create(control, seed)
     }
 
     /// Opens the database and says what can be done with it.

@@ -57,7 +57,8 @@ fn another_epoch_or_history_starts_over() {
 #[test]
 fn two_analyser_versions_stand_side_by_side() {
     let home = tempfile::tempdir().expect("a home");
-    let (old, new) = (Index::new(home.path(), 1, FaultPlan::none()), Index::new(home.path(), 2, FaultPlan::none()));
+    let (old, new) =
+        (Index::new(home.path(), 1, FaultPlan::none()), Index::new(home.path(), 2, FaultPlan::none()));
     let truth = Truth::new(history(31, 900));
     follow(&old, &truth);
     assert!(!new.path().exists());
@@ -75,7 +76,7 @@ fn damaged_and_foreign_files_are_set_aside() {
     follow(&fresh, &truth);
     for bytes in [b"not a database at all".repeat(400), Vec::from(*b"SQLite format 3\0 and then nonsense")] {
         let index = open(home.path());
-        std::fs::write(index.path(), &bytes).expect("writes");
+        strata_store::files::write_atomic(index.path(), &bytes).expect("writes");
         let opened = index.open(&Control::default()).expect("opens");
         let strata_store::index::Opened::SetAside(aside) = opened else { panic!("it was set aside") };
         assert_eq!(std::fs::read(aside).expect("is kept"), bytes);

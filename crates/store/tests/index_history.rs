@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use strata_core::{memory::Layer, time::TimeRange, time::Timestamp};
 use strata_store::{
     Control,
-    index::{CaughtUp, Change, Filter, Mark, MAX_PENDING, Source, SourceKind, Subject},
+    index::{CaughtUp, Change, Filter, MAX_PENDING, Mark, Source, SourceKind, Subject},
 };
 
 /// Sources that a search at `as_of` returns, with a limit above their number.
@@ -143,7 +143,8 @@ fn a_reader_that_cannot_index_answers_as_if_it_had() {
 
     let other = open(home.path());
     let held = other.writer(&Control::default()).expect("opens").expect("the lock is free");
-    let caught = index.catch_up(&Control::default(), TENANT, &truth, semantic(), LONG).expect("does not wait");
+    let caught =
+        index.catch_up(&Control::default(), TENANT, &truth, semantic(), LONG).expect("does not wait");
     assert_eq!((caught.behind, caught.pending.len() >= 300), (300, true));
     let mut numbers = Numbers::new(5);
     let questions: Vec<_> = (0..80).map(|_| question(&mut numbers)).collect();
@@ -170,12 +171,14 @@ fn a_reader_without_an_index_answers_from_the_ledger() {
     let truth = Truth::new(history(81, 200));
     let home = tempfile::tempdir().expect("a home");
     let index = open(home.path());
-    let pending = semantic().prepare(&truth, &truth.log.lock().expect("no panic").clone()).expect("prepares");
+    let changes = truth.log.lock().expect("no panic").clone();
+    let pending = semantic().prepare(&truth, &changes).expect("prepares");
     let caught = CaughtUp { behind: 200, pending, ..CaughtUp::default() };
     let asked = Ask { is_semantic: false, ..Ask::new(&index) };
     let mut numbers = Numbers::new(6);
     let questions: Vec<_> = (0..40).map(|_| question(&mut numbers)).collect();
-    let before: Vec<_> = questions.iter().map(|q| lines(&asked.answer(q, &caught).expect("answers"))).collect();
+    let before: Vec<_> =
+        questions.iter().map(|q| lines(&asked.answer(q, &caught).expect("answers"))).collect();
     assert!(!index.path().exists(), "a search makes no file");
     follow(&index, &truth);
     let after: Vec<_> = questions.iter().map(|question| asked.lines(question)).collect();
@@ -183,7 +186,11 @@ fn a_reader_without_an_index_answers_from_the_ledger() {
     assert!(caught.pending.len() < MAX_PENDING);
 }
 
-fn assert_only(index: &strata_store::index::Index, filter: Filter, passes: impl Fn(&Source, &Subject) -> bool) {
+fn assert_only(
+    index: &strata_store::index::Index,
+    filter: &Filter,
+    passes: impl Fn(&Source, &Subject) -> bool,
+) {
     let truth = Truth::new(history(91, 1_300));
     let log = truth.log.lock().expect("no panic");
     let subjects: BTreeMap<Source, &Subject> =
@@ -205,17 +212,23 @@ fn filters_hold_before_the_best_are_taken() {
     let index = open(home.path());
     follow(&index, &Truth::new(history(91, 1_300)));
     let layers = vec![Layer::P0, Layer::P5];
-    assert_only(&index, Filter { layers: layers.clone(), ..Filter::default() }, |_, s| layers.contains(&s.layer));
+    assert_only(&index, &Filter { layers: layers.clone(), ..Filter::default() }, |_, s| {
+        layers.contains(&s.layer)
+    });
     let kinds = vec!["decision".to_owned()];
-    assert_only(&index, Filter { kinds: kinds.clone(), ..Filter::default() }, |_, s| kinds.contains(&s.kind));
+    assert_only(&index, &Filter { kinds: kinds.clone(), ..Filter::default() }, |_, s| {
+        kinds.contains(&s.kind)
+    });
     let sources = vec![SourceKind::Document];
-    assert_only(&index, Filter { sources, ..Filter::default() }, |s, _| s.kind == SourceKind::Document);
+    assert_only(&index, &Filter { sources, ..Filter::default() }, |s, _| s.kind == SourceKind::Document);
     let none = Some(vec![String::new()]);
-    assert_only(&index, Filter { branches: none, ..Filter::default() }, |_, s| s.branch.is_empty());
+    assert_only(&index, &Filter { branches: none, ..Filter::default() }, |_, s| s.branch.is_empty());
     let feature = Some(vec!["feature".to_owned()]);
-    assert_only(&index, Filter { branches: feature, ..Filter::default() }, |_, s| s.branch == "feature");
-    assert_only(&index, Filter { with: 1, without: 2, ..Filter::default() }, |_, s| s.marks & 3 == 1);
+    assert_only(&index, &Filter { branches: feature, ..Filter::default() }, |_, s| s.branch == "feature");
+    assert_only(&index, &Filter { with: 1, without: 2, ..Filter::default() }, |_, s| s.marks & 3 == 1);
     let from = 1_700_000_000_000_000 + 200 * 60_000_000;
     let range = TimeRange { from: Timestamp(from), to: Timestamp(from + 600 * 60_000_000) };
-    assert_only(&index, Filter { time: Some(range), ..Filter::default() }, |_, s| range.contains(Timestamp(s.at)));
+    assert_only(&index, &Filter { time: Some(range), ..Filter::default() }, |_, s| {
+        range.contains(Timestamp(s.at))
+    });
 }

@@ -70,7 +70,8 @@ fn a_second_set_grows_beside_the_first_and_takes_over_at_once() {
     let cold = ask(&open(home.path()), OTHER, &[1.0, 0.0, 0.0]).expect("answers");
     assert!(answer.is_semantic && !answer.found.is_empty());
     assert_eq!(lines(&answer), lines(&cold));
-    let active: Vec<_> = index.vector_sets(TENANT).expect("lists").into_iter().filter(|s| s.is_active).collect();
+    let active: Vec<_> =
+        index.vector_sets(TENANT).expect("lists").into_iter().filter(|s| s.is_active).collect();
     assert_eq!((active.len(), active[0].model.as_str(), active[0].dimension), (1, OTHER, 3));
 
     let writer = index.writer(&Control::default()).expect("opens").expect("free");

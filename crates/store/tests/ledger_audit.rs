@@ -11,7 +11,7 @@ use strata_core::{
 };
 use strata_store::{
     Control,
-    ledger::{AuditFilter, AuditReport, Finding, NewAudit},
+    ledger::{AuditFilter, AuditReport, Finding, MemoryFinding, NewAudit},
 };
 
 fn key(passphrase: &str) -> SecretKey {
@@ -84,6 +84,26 @@ fn every_break_is_found_and_not_only_the_first() {
         places.iter().any(|(seq, text)| *seq == 4 && text == "audit entries 4 to 4 are missing"),
         "{places:?}"
     );
+}
+
+#[test]
+fn a_memory_changed_behind_the_ledgers_back_is_named() {
+    let fixture = signed_fixture();
+    assert_eq!(fixture.read(|r| r.verify_memories()), []);
+    let id = fixture.read(|r| r.memory_by_number(3)).expect("stored").id;
+    let text = || MemoryFinding::TextChanged { id: id.clone() };
+    let state = || MemoryFinding::StateChanged { id: id.clone() };
+    for (sql, expected) in [
+        ("UPDATE memories SET body = 'other' WHERE number = 3", text()),
+        ("UPDATE memories SET content_hash = zeroblob(32) WHERE number = 3", text()),
+        ("UPDATE memories SET status = 'trashed' WHERE number = 3", state()),
+        ("UPDATE memory_states SET layer = 'P0' WHERE number = 3", state()),
+        ("DELETE FROM memory_states WHERE number = 3", state()),
+    ] {
+        let fixture = signed_fixture();
+        tamper(&fixture, sql);
+        assert_eq!(fixture.read(|r| r.verify_memories()), [expected], "{sql}");
+    }
 }
 
 #[test]

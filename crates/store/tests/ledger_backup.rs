@@ -263,3 +263,31 @@ fn what_was_purged_does_not_come_back() {
     assert_eq!(holding(&directory, SECRET), Vec::<PathBuf>::new());
     assert_eq!(backup::verify(&directory, &Control::default()).expect("checked"), Vec::<String>::new());
 }
+
+#[test]
+fn a_backup_is_made_while_others_write() {
+    let fixture = Fixture::new();
+    for n in 0..40 {
+        fixture.remember(&fixture.memory(&format!("{n} {}", "filler ".repeat(20_000)))).expect("stored");
+    }
+    let writer = Ledger::new(&fixture.home(), FaultPlan::none());
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let new = fixture.memory("while the copy is made");
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut written = 0;
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                let write = writer.write(&Control::default(), new.created_at, |w| {
+                    let seq = audited(w, "note", "x")?;
+                    if written == 0 { w.insert_memory(&new, seq).map(drop) } else { Ok(()) }
+                });
+                write.expect("written");
+                written += 1;
+            }
+        });
+        let (directory, manifest) = back_up(&fixture, "bak_1");
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(manifest.files[0].size > 5_000_000);
+        assert_eq!(backup::verify(&directory, &Control::default()).expect("checked"), Vec::<String>::new());
+    });
+}

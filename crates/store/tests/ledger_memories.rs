@@ -72,10 +72,6 @@ fn nothing_can_be_written_before_the_birth() {
         ledger.write(&Control::default(), Timestamp(1), |w| audited(w, "x", "")).expect_err("not born");
     assert_eq!(error.kind(), ErrorKind::NotInitialized);
     assert_eq!(std::fs::read_dir(directory.path()).expect("readable").count(), 0);
-    ledger.database().create(&Control::default()).expect("schema without birth");
-    let error =
-        ledger.write(&Control::default(), Timestamp(1), |w| audited(w, "x", "")).expect_err("not born");
-    assert_eq!(error.kind(), ErrorKind::NotInitialized);
     assert!(ledger.initialise(&Control::default(), &fixture::birth()).expect("made"));
     assert!(!ledger.initialise(&Control::default(), &fixture::birth()).expect("there already"));
 }
@@ -257,6 +253,16 @@ fn an_id_is_used_once() {
         })
         .expect("purged");
     assert!(matches!(conflict(fixture.remember(&again).expect_err("was used")), Conflict::IdTaken { .. }));
+}
+
+#[test]
+fn a_sequence_is_good_for_its_own_transaction() {
+    let fixture = Fixture::new();
+    let stale = fixture.write(|w| audited(w, "x", "")).expect("recorded");
+    let new = fixture.memory("a");
+    let error = fixture.write(|w| w.insert_memory(&new, stale)).expect_err("given in another transaction");
+    assert_eq!(error.kind(), ErrorKind::Internal);
+    assert_eq!(fixture.read(|r| r.totals()).memories, 0);
 }
 
 #[test]

@@ -137,6 +137,11 @@ fn a_statement_in_flight_stops_when_told_to() {
     });
     assert_eq!(endless(&Control::with_cancel(&cancel)).kind(), ErrorKind::Cancelled);
     canceller.join().expect("no panic");
+    let half_done = database.write(&Control::default().ending_in(Duration::from_millis(50)), |t| {
+        t.execute("INSERT INTO numbers VALUES (2, NULL)", &[])?;
+        t.query_one(ENDLESS, &[], |row| row.get::<i64>(0))
+    });
+    assert_eq!(half_done.expect_err("endless").kind(), ErrorKind::Deadline);
     assert!(started.elapsed() < Duration::from_secs(5));
     assert_eq!(count(&database), 1, "the connection is still good");
 }
@@ -197,6 +202,48 @@ fn a_replaced_file_is_noticed() {
     assert_eq!(count(&database), 1, "the copy was made before the second row");
     insert(&database, 3).expect("written to the new file");
     assert_eq!(count(&Database::new(options(directory.path(), ""))), 2);
+}
+
+#[test]
+fn a_damaged_file_is_an_error_and_no_panic() {
+    let directory = tempfile::tempdir().expect("temporary directory");
+    let database = Database::new(options(directory.path(), ""));
+    let note = "x".repeat(3000);
+    database
+        .write(&Control::default(), |t| {
+            (0..50_i64).try_for_each(|n| {
+                t.execute("INSERT INTO numbers VALUES ($1, $2)", params![n, &note]).map(drop)
+            })
+        })
+        .expect("written");
+    assert_eq!(database.check(&Control::default(), false).expect("checked"), Vec::<String>::new());
+    database.compact(&Control::default()).expect("compacted");
+    database.close();
+    let place = directory.path().join("home/numbers.db");
+    let mut bytes = std::fs::read(&place).expect("read");
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 9000].fill(0xA5);
+    strata_store::files::write_atomic(&place, &bytes).expect("written");
+    let read = database.read(&Control::default(), |t| {
+        t.query("SELECT value, note FROM numbers", &[], |row| Ok((row.get::<i64>(0)?, row.get::<String>(1)?)))
+    });
+    assert_eq!(read.expect_err("damaged").kind(), ErrorKind::Corrupt);
+    assert!(!database.check(&Control::default(), false).expect("checked").is_empty());
+}
+
+#[test]
+fn the_log_of_a_removed_database_is_not_replayed_into_the_next() {
+    let directory = tempfile::tempdir().expect("temporary directory");
+    let first = Database::new(options(directory.path(), ""));
+    insert(&first, 1).expect("written");
+    insert(&first, 2).expect("written");
+    // The open handle keeps the log from being tidied away.
+    std::fs::remove_file(directory.path().join("home/numbers.db")).expect("removed");
+    let next = Database::new(options(directory.path(), ""));
+    insert(&next, 3).expect("written");
+    assert_eq!(count(&next), 1);
+    assert_eq!(count(&first), 1, "the old handle follows");
+    assert_eq!(next.check(&Control::default(), false).expect("checked"), Vec::<String>::new());
 }
 
 #[test]

@@ -2,15 +2,14 @@
 
 mod client;
 
-use std::{
-    path::{Path, PathBuf},
-    time::Instant,
-};
+use std::{path::Path, time::Instant};
 
+use clap::{Arg, ArgMatches, Command};
 use client::Client;
 use serde_json::{Value, json};
 use strata_core::{
     cancel::Cancel,
+    error::ErrorKind,
     principal::{Face, Principal, PrincipalKind},
     scope::Scope,
     time::Timestamp,
@@ -19,24 +18,43 @@ use strata_engine::{
     engine::Engine,
     operation::{Call, Toolset},
     registry,
+    render::{Block, Document},
     settings::Settings,
 };
 
-use crate::out::Out;
+use crate::{failure::Failure, out::Out};
 
 const TRANSCRIPT: &str = include_str!("../../assets/tour/transcript.jsonl");
-const PROJECT: &str = "tour";
 
 /// What can go wrong on the tour: always the tour's own fault, so the text is enough.
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
+pub(super) fn command() -> Command {
+    Command::new("tour")
+        .about("Show what Strata does, on real input, in a throwaway home")
+        .long_about(
+            "Start a server on a throwaway home and use it as a client would: import a sample of conversations and \
+             the Markdown under PATH, remember, correct, recall, ask for a context pack, try to break a rule. Nothing \
+             of your own memory is touched.",
+        )
+        .arg(Arg::new("path").value_name("PATH").default_value(".").help("A folder with Markdown files"))
+}
+
+pub(super) fn run(matches: &ArgMatches, out: &Out) -> Result<(), Failure> {
+    let path = matches.get_one::<String>("path").map_or(".", String::as_str);
+    tour(out, Path::new(path)).map_err(|e| {
+        Failure::new(ErrorKind::Internal, format!("the tour ended early: {e}"), "run `strata doctor`, then try again")
+    })
+}
+
 /// Runs the tour over the Markdown under `path`.
-pub(crate) fn run(out: &mut Out, path: &Path) -> Outcome<()> {
+fn tour(out: &Out, path: &Path) -> Outcome<()> {
+    let path = strata_store::files::canonical(path)?;
     let home = tempfile::tempdir()?;
     out.line(&format!("A tour of Strata in a throwaway home, {}", home.path().display()))?;
     let rule = approved_rule(home.path())?;
     let started = Instant::now();
-    let mut client = Client::start(home.path(), PROJECT)?;
+    let mut client = Client::start(home.path(), &path)?;
     let tools = client.request("tools/list", &json!({}))?;
     let mut tour = Tour { out, client };
     tour.out.line(&format!(
@@ -44,7 +62,7 @@ pub(crate) fn run(out: &mut Out, path: &Path) -> Outcome<()> {
         started.elapsed().as_millis(),
         tools["tools"].as_array().map_or(0, Vec::len),
     ))?;
-    tour.import(home.path(), path)?;
+    tour.import(home.path(), &path)?;
     tour.remember_and_correct()?;
     tour.recall_and_context()?;
     tour.refusal(&rule)?;
@@ -53,7 +71,7 @@ pub(crate) fn run(out: &mut Out, path: &Path) -> Outcome<()> {
 }
 
 struct Tour<'o> {
-    out: &'o mut Out,
+    out: &'o Out,
     client: Client,
 }
 
@@ -63,7 +81,6 @@ impl Tour<'_> {
         let file = home.join("transcript.jsonl");
         strata_store::files::write_atomic(&file, TRANSCRIPT.as_bytes())?;
         self.show("import", &json!({ "path": file }))?;
-        let path: PathBuf = strata_store::files::canonical(path)?;
         self.show("index", &json!({ "path": path }))?;
         Ok(())
     }
@@ -108,7 +125,7 @@ impl Tour<'_> {
 
     fn heading(&mut self, text: &str) -> std::io::Result<()> {
         self.out.line("")?;
-        self.out.heading(text)
+        self.out.document(&Document::new().with(Block::Heading(text.to_owned())))
     }
 
     /// Calls a tool that must succeed and shows what it said.
@@ -126,7 +143,7 @@ impl Tour<'_> {
         for line in answer.text.lines() {
             self.out.line(&format!("  {line}"))?;
         }
-        self.out.dim(&format!("  ({:.1} ms)", took.as_secs_f64() * 1e3))?;
+        self.out.line(&format!("  ({:.1} ms)", took.as_secs_f64() * 1e3))?;
         Ok(answer.failed)
     }
 }
@@ -150,9 +167,9 @@ fn approved_rule(home: &Path) -> Outcome<String> {
     Ok(reply.json["id"].as_str().unwrap_or_default().to_owned())
 }
 
-fn configuration(out: &mut Out) -> Outcome<()> {
+fn configuration(out: &Out) -> Outcome<()> {
     out.line("")?;
-    out.heading("To use it, put this into your client's configuration")?;
+    out.document(&Document::new().with(Block::Heading("To use it, put this into your client's configuration".into())))?;
     let command = std::env::current_exe()?;
     let block = json!({ "mcpServers": { "strata": { "command": command, "args": ["serve"] } } });
     out.line(&serde_json::to_string_pretty(&block)?)?;

@@ -40,7 +40,7 @@ pub struct Passage {
     /// Distinct terms with their frequencies, sorted by term.
     pub terms: Vec<(String, u32)>,
     /// Number of content words: function words and the pieces of identifiers and compounds do not count;
-    /// of CJK text, the number of characters.
+    /// of CJK text, the number of pairs.
     pub length: u32,
     /// Whether the text names a point or span of time.
     pub has_time_expression: bool,

@@ -144,12 +144,16 @@ fn searched_terms(mut terms: Vec<Term>, names: &HashSet<String>) -> Vec<Term> {
     terms
 }
 
+/// A query of at most this many CJK characters is a term, not a question: `几何` stays whole.
+const SHORT_CJK: usize = 4;
+
 /// Blanks the question phrases of a query with CJK text, unless they are all of it.
 fn without_question_phrases(text: &str) -> String {
-    if text.is_ascii() {
-        return text.to_owned();
-    }
+    let is_cjk = |c: &char| matches!(script(*c), Script::Ideograph | Script::Hangul);
     let mut left = text.to_owned();
+    if text.is_ascii() || text.chars().filter(is_cjk).count() <= SHORT_CJK {
+        return left;
+    }
     for phrase in QUESTION_PHRASES {
         if left.contains(phrase) {
             left = left.replace(phrase, " ");
@@ -170,21 +174,42 @@ impl Names {
         let folded = fold(text);
         let mut found = Self { people: Vec::new(), words: HashSet::new() };
         let mut mentions: Vec<(usize, u32)> = Vec::new();
-        for (number, person) in people.iter().enumerate() {
-            let name = fold(&normalise(person));
-            let name = name.trim();
-            let usable = !name.is_empty() && !is_role(name) && !is_stop(name);
-            if usable && let Some(at) = find_name(&folded, name) {
-                mentions.extend(u32::try_from(number).map(|number| (at, number)));
-                let mut sink = QuerySink { terms: Vec::new(), seen: HashSet::new(), is_truncated: false };
-                scan(&normalise(person), &mut sink);
-                found.words.extend(sink.terms.into_iter().map(|t| t.text));
+        for (number, person) in (0u32..).zip(people) {
+            let person = normalise(person);
+            let name = fold(person.trim());
+            if name.is_empty() || is_role(&name) || is_stop(&name) {
+                continue;
+            }
+            if let Some(at) = find_name(&folded, &name) {
+                mentions.push((at, number));
+                found.add_words(&person);
+            } else if let Some((at, first)) = find_first_name(text, &person, people) {
+                mentions.push((at, number));
+                found.add_words(first);
             }
         }
         mentions.sort_unstable();
         found.people = mentions.into_iter().map(|(_, number)| number).collect();
         found
     }
+
+    fn add_words(&mut self, name: &str) {
+        let mut sink = QuerySink { terms: Vec::new(), seen: HashSet::new(), is_truncated: false };
+        scan(name, &mut sink);
+        self.words.extend(sink.terms.into_iter().map(|t| t.text));
+    }
+}
+
+/// Where the first word of a name of several words stands, written with its capital, when no other person
+/// begins with it.
+fn find_first_name<'p>(text: &str, person: &'p str, people: &[&str]) -> Option<(usize, &'p str)> {
+    let (first, _) = person.trim().split_once(' ')?;
+    let is_name =
+        first.chars().count() >= 3 && first.starts_with(char::is_uppercase) && !is_stop(&fold(first));
+    let at = find_name(text, first).filter(|_| is_name)?;
+    let begins = |other: &&&str| other.split_whitespace().next() == Some(first);
+    let is_one_persons = people.iter().filter(begins).nth(1).is_none();
+    is_one_persons.then_some((at, first))
 }
 
 /// Where `name` first stands in `text` as whole words; a name in a script without spaces, anywhere.

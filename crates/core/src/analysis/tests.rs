@@ -82,6 +82,7 @@ fn function_words_go_unless_nothing_remains() {
     assert_eq!(searched("to be or not to be"), ["to", "be", "or", "not"]);
     assert_eq!(searched("原蹄兽是什么？").first().map(String::as_str), Some("原"));
     assert!(!searched("什么").is_empty());
+    assert!(searched("几何").contains(&"几何".to_owned()), "a short query is no question");
     assert!(searched("?!").is_empty());
 }
 
@@ -96,6 +97,16 @@ fn names_are_noticed_and_roles_are_not() {
     assert!(query("Carolines", &people).people.is_empty(), "whole words only");
     assert_eq!(query("李雷喜欢什么？", &people).people, [3]);
     assert!(query("Caroline", &people).terms.iter().all(|t| !t.is_name), "a name alone is searched for");
+}
+
+#[test]
+fn a_first_name_is_enough_when_it_is_one_persons() {
+    let people = ["Ada Lovelace", "Grace Hopper", "Grace Kelly", "Will Smith"];
+    assert_eq!(query("What did Ada write?", &people).people, [0]);
+    assert!(query("ada compiler", &people).people.is_empty(), "a first name has its capital");
+    assert!(query("What did Grace write?", &people).people.is_empty(), "two people");
+    assert_eq!(query("grace hopper's notes", &people).people, [1]);
+    assert!(query("Will it rain?", &people).people.is_empty());
 }
 
 #[test]

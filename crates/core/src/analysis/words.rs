@@ -156,7 +156,7 @@ const IRREGULAR: &[&str] = &[
     "pic picture photo pics photos pictures",
 ];
 
-/// What a Chinese, Japanese or Korean question says only to be a question. Longest first within a
+/// What a Chinese, Japanese or Korean question says only to be a question, and pronouns. Longest first within a
 /// language, so that the first match is the whole phrase.
 pub(super) const QUESTION_PHRASES: &[&str] = &[
     // Chinese
@@ -205,6 +205,18 @@ pub(super) const QUESTION_PHRASES: &[&str] = &[
     "誰",
     "哪",
     "几",
+    "有没有",
+    "有沒有",
+    "是否",
+    "应该",
+    "應該",
+    "可以",
+    "我们",
+    "我們",
+    "你们",
+    "你們",
+    "他们",
+    "他們",
     // Japanese
     "でしょうか",
     "ましたか",

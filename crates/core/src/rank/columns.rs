@@ -126,6 +126,36 @@ impl Columns {
         self.group_length.len()
     }
 
+    /// Whether every column has one entry per slot and every number points at something that exists. Ranking
+    /// relies on it: check columns that were not made by [`ColumnsBuilder`].
+    pub fn is_consistent(&self) -> bool {
+        let slots = self.slots();
+        let groups = self.groups();
+        let lengths = [
+            self.group.len(),
+            self.previous.len(),
+            self.next.len(),
+            self.owner.len(),
+            self.at.len(),
+            self.flags.len(),
+            self.layer.len(),
+            self.confidence.len(),
+            self.importance.len(),
+            self.source.len(),
+            self.stable.len(),
+            self.fingerprint.len(),
+        ];
+        let within = |numbers: &[u32], end: usize| numbers.iter().all(|n| *n == NONE || (*n as usize) < end);
+        lengths.iter().all(|l| *l == slots)
+            && within(&self.group, groups)
+            && within(&self.previous, slots)
+            && within(&self.next, slots)
+            && self.members.iter().all(|slot| (*slot as usize) < slots)
+            && (groups == 0 || self.member_start.len() == groups + 1)
+            && self.member_start.is_sorted()
+            && self.member_start.last().map_or(0, |end| *end as usize) == self.members.len()
+    }
+
     /// The slots of a group, ascending.
     pub fn members(&self, group: u32) -> &[u32] {
         let bound = |at: usize| self.member_start.get(at).map_or(0, |b| *b as usize);

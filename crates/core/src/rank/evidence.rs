@@ -64,9 +64,9 @@ impl Default for Floor {
             keyword: 0.29,
             keyword_cjk: 0.24,
             fused: 0.45,
-            cosine: 0.4,
+            cosine: 0.5,
             cosine_low: 0.3,
-            cosine_high: 0.7,
+            cosine_high: 0.8,
             owner: 0.25,
             date: 0.3,
             further: 0.25,
@@ -186,7 +186,7 @@ struct Units<'a> {
 }
 
 /// Words beyond which a longer query asks for no more evidence; twice as many CJK pairs.
-const MOST_WORDS: f32 = 10.0;
+const MOST_WORDS: f32 = 6.0;
 
 /// Weight of a CJK pair that occurs nowhere: it is mostly a word border, not a word.
 const UNKNOWN_PAIR: f32 = 0.5;

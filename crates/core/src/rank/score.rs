@@ -164,9 +164,8 @@ impl<'a> Scorer<'a> {
         let flags = columns.flags[slot];
         let mut c = Components { signals: self.signals(place), ..Components::default() };
         self.own(place, flags, &mut c);
-        if !flags.has(Flags::CODE) {
-            self.structure(place, &mut c);
-        }
+        self.neighbours(place, &mut c);
+        self.group(place, &mut c);
         let owner = columns.owner[slot];
         if owner != NONE {
             c.owner =
@@ -175,10 +174,10 @@ impl<'a> Scorer<'a> {
         if columns.at[slot] != NO_TIME {
             c.date = weights.date * self.dates.score(columns.at[slot]);
         }
+        if self.query.asks_when && flags.has(Flags::TIME_EXPRESSION) && !flags.has(Flags::CODE) {
+            c.when = if flags.has(Flags::TURN) { weights.when } else { weights.document_when };
+        }
         if flags.has(Flags::TURN) {
-            if self.query.asks_when && flags.has(Flags::TIME_EXPRESSION) {
-                c.when = weights.when;
-            }
             if flags.has(Flags::QUESTION) {
                 c.question = weights.question;
             }
@@ -209,22 +208,22 @@ impl<'a> Scorer<'a> {
         }
     }
 
-    /// Neighbours and group. A passage without a group is a group of one: its own evidence stands in.
-    fn structure(&self, place: Place, c: &mut Components) {
+    /// Neighbours. A passage without any, as a memory is, lets its own evidence stand in for half of them, so
+    /// that it can be compared with turns and sentences.
+    fn neighbours(&self, place: Place, c: &mut Components) {
         let weights = &self.settings.weights;
         let part = &self.parts[place.part];
-        let group = part.columns.group[place.slot as usize];
-        if group == NONE {
+        let at = |slot: u32| Place { part: place.part, slot };
+        let (before, after) = (self.previous(place), self.next(place));
+        if before == NONE && after == NONE {
             let b = self.b(place.part, place.slot);
-            c.group_best = weights.group_best * b;
-            c.group_lexical = weights.group_lexical * b;
+            c.neighbours = 0.5 * (weights.previous + weights.second_previous + weights.next) * b;
             if self.dense.is_on {
-                c.group_dense = weights.group_dense * self.dense.scaled(part, place.slot).unwrap_or(b);
+                c.neighbour_dense =
+                    0.5 * weights.next_dense * self.dense.scaled(part, place.slot).unwrap_or(b);
             }
             return;
         }
-        let at = |slot: u32| Place { part: place.part, slot };
-        let (before, after) = (self.previous(place), self.next(place));
         let second = if before == NONE { NONE } else { self.previous(at(before)) };
         c.neighbours = weights.previous * self.b(place.part, before)
             + weights.second_previous * self.b(place.part, second)
@@ -235,15 +234,32 @@ impl<'a> Scorer<'a> {
         if !part.columns.flags[place.slot as usize].has(Flags::TURN) {
             c.neighbours *= weights.document_neighbours;
         }
-        let group = group as usize;
-        c.group_best =
-            weights.group_best * (self.lexical.group_best[place.part][group] / self.lexical.best).min(1.0);
-        c.group_lexical =
-            weights.group_lexical * self.lexical.group_scores[place.part][group] / self.lexical.best_group;
+        if self.dense.is_on && after != NONE {
+            c.neighbour_dense = weights.next_dense * self.dense.scaled(part, after).unwrap_or(0.0);
+        }
+    }
+
+    /// The group. A passage without one is a group of one: its own evidence stands in.
+    fn group(&self, place: Place, c: &mut Components) {
+        let weights = &self.settings.weights;
+        let part = &self.parts[place.part];
+        let (best, text, dense) = match part.columns.group[place.slot as usize] {
+            NONE => {
+                let b = self.b(place.part, place.slot);
+                (b, b, self.dense.scaled(part, place.slot).unwrap_or(b))
+            }
+            group => {
+                let group = group as usize;
+                let best = (self.lexical.group_best[place.part][group] / self.lexical.best).min(1.0);
+                let text = self.lexical.group_scores[place.part][group] / self.lexical.best_group;
+                let means = self.dense.group_means.get(place.part).and_then(|m| m.get(group));
+                (best, text, means.copied().unwrap_or(0.0))
+            }
+        };
+        c.group_best = weights.group_best * best;
+        c.group_lexical = weights.group_lexical * text;
         if self.dense.is_on {
-            let next = if after == NONE { None } else { self.dense.scaled(part, after) };
-            c.neighbour_dense = weights.next_dense * next.unwrap_or(0.0);
-            c.group_dense = weights.group_dense * self.dense.group_means[place.part][group];
+            c.group_dense = weights.group_dense * dense;
         }
     }
 

@@ -117,6 +117,8 @@ pub struct Weights {
     pub date: f32,
     /// A turn that names a time, for a question about time.
     pub when: f32,
+    /// A passage that is no turn and names a time, for a question about time.
+    pub document_when: f32,
     /// A turn that is itself a question.
     pub question: f32,
     /// ln(1 + content words) of a turn, against the average passage.
@@ -144,13 +146,14 @@ impl Default for Weights {
             next: 0.035,
             next_dense: 0.18,
             answer: 0.2,
-            document_neighbours: 0.4,
+            document_neighbours: 0.3,
             group_best: 0.2,
             group_lexical: 0.25,
             group_dense: 0.3,
             owner: 0.44,
             date: 0.6,
             when: 0.3,
+            document_when: 0.1,
             question: -0.11,
             length: 0.04,
             authority: 0.004,

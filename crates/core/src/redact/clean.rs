@@ -49,8 +49,11 @@ pub fn clean_text(text: &str) -> Cleaned<'_> {
         match c {
             '\u{1b}' | '\u{9b}' | '\u{9d}' | '\u{90}' => {
                 let len = escape_len(c, tail);
-                (cleaned.escapes, cleaned.controls) =
-                    if len > 0 { (cleaned.escapes + 1, cleaned.controls) } else { (cleaned.escapes, cleaned.controls + 1) };
+                (cleaned.escapes, cleaned.controls) = if len > 0 {
+                    (cleaned.escapes + 1, cleaned.controls)
+                } else {
+                    (cleaned.escapes, cleaned.controls + 1)
+                };
                 rest = &tail[len..];
             }
             '\r' if tail.starts_with('\n') => output.push(c),

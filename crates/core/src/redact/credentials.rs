@@ -12,7 +12,8 @@ pub(super) fn url(text: &str, separator: usize, authority: usize) -> Option<Span
     }
     let rest = ahead(text, authority);
     let rest = rest.split("://").next().unwrap_or_default();
-    let stop = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '`' | '|' | '\\' | '，' | '。');
+    let stop =
+        |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '`' | '|' | '\\' | '，' | '。');
     let address = &rest[..rest.find(stop).unwrap_or(rest.len())];
     let strict = &address[..address.find(['/', '?', '#']).unwrap_or(address.len())];
     // A password may hold an unescaped `/`: then what stands behind the colon is no port.
@@ -23,7 +24,8 @@ pub(super) fn url(text: &str, separator: usize, authority: usize) -> Option<Span
     let Some((user, password)) = userinfo.split_once(':') else {
         return bare_token(text, authority, userinfo);
     };
-    if judge::is_template(password) || shape::is_masked(password) || password.starts_with(judge::PLACEHOLDER) {
+    if judge::is_template(password) || shape::is_masked(password) || password.starts_with(judge::PLACEHOLDER)
+    {
         return None;
     }
     let start = authority + user.len() + 1;
@@ -66,10 +68,13 @@ pub(super) fn authorization(text: &str, after: usize) -> Option<Span> {
     let known = ["bearer", "basic", "token", "apikey", "bot", "digest"];
     if known.iter().any(|k| k.eq_ignore_ascii_case(&value[..scheme])) && value[scheme..].starts_with(' ') {
         let is_basic = value[..scheme].eq_ignore_ascii_case("basic");
-        return credential(text, start + value.len() - credentials.len(), is_basic);
+        return credential(
+            text,
+            start + value.len() - credentials.len(),
+            if is_basic { Proof::Basic } else { Proof::Scheme },
+        );
     }
-    let span = credential(text, start, false)?;
-    judge::is_generated(&text[span.start..span.end]).then_some(span)
+    credential(text, start, Proof::Nothing)
 }
 
 /// The token behind a `Bearer` that stands without its header.
@@ -77,13 +82,22 @@ pub(super) fn bearer(text: &str, start: usize, after: usize) -> Option<Span> {
     if !tokens::is_boundary(text, start) {
         return None;
     }
-    let span = credential(text, after, false)?;
-    let value = &text[span.start..span.end];
-    (span.family != Family::Authorization || judge::is_generated(value)).then_some(span)
+    credential(text, after, Proof::Nothing)
+}
+
+/// What else says that a credential follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Proof {
+    /// A header with the scheme Basic, whose credentials are base64.
+    Basic,
+    /// A header with another scheme.
+    Scheme,
+    /// Nothing: the value itself must look generated.
+    Nothing,
 }
 
 /// One run of credential characters that is neither a placeholder nor a reference to a variable.
-fn credential(text: &str, start: usize, is_basic: bool) -> Option<Span> {
+fn credential(text: &str, start: usize, proof: Proof) -> Option<Span> {
     if let Some(token) = tokens::at(text, start) {
         return Some(token);
     }
@@ -92,11 +106,16 @@ fn credential(text: &str, start: usize, is_basic: bool) -> Option<Span> {
     let run = rest.find(|c: char| !holds(c)).unwrap_or(rest.len());
     let value = rest[..run].trim_end_matches(['.', ':']);
     let is_call = rest[run..].starts_with(['(', '[', '{']);
-    let mixed_case = value.bytes().any(|b| b.is_ascii_uppercase()) && value.bytes().any(|b| b.is_ascii_lowercase());
+    let mixed_case =
+        value.bytes().any(|b| b.is_ascii_uppercase()) && value.bytes().any(|b| b.is_ascii_lowercase());
     let generated = shape::has_letters_and_digits(value) || (mixed_case && shape::class_changes(value) >= 3);
-    let enough = value.len() >= 8 && generated && (is_basic || !judge::is_reference(value));
-    let real = enough && !is_call && !value.contains("://") && !shape::is_masked(value) && !judge::is_placeholder(value);
-    if !real {
+    let enough = value.len() >= 8 && generated && (proof == Proof::Basic || !judge::is_reference(value));
+    let real = enough
+        && !is_call
+        && !value.contains("://")
+        && !shape::is_masked(value)
+        && !judge::is_placeholder(value);
+    if !real || (proof == Proof::Nothing && !judge::is_generated(value)) {
         return None;
     }
     let end = if run < rest.len() { start + value.len() } else { end_of_run(text, start + run, holds) };

@@ -1,7 +1,9 @@
 //! Whether a value beside a key word is a secret, or a placeholder, a reference to code, a type, prose.
 
 use super::shape;
-use super::vocabulary::{FILLER, KEY_WORDS, LABELS, SENTENCE_WORDS, STATE_ENDINGS, STATES, Strength, TECHNICAL, TYPE_NAMES};
+use super::vocabulary::{
+    FILLER, KEY_WORDS, LABELS, SENTENCE_WORDS, STATE_ENDINGS, STATES, Strength, TECHNICAL, TYPE_NAMES,
+};
 
 /// How every placeholder of ours begins.
 pub(super) const PLACEHOLDER: &str = "[REDACTED";
@@ -62,14 +64,18 @@ pub(super) fn is_secret(value: &Value<'_>) -> bool {
 
 /// A cheap look first: a bare value is one word, or has digits or a symbol, or token characters only.
 fn can_be_secret(text: &str) -> bool {
-    let telling = |c: char| c.is_ascii_digit() || matches!(c, '!' | '@' | '#' | '$' | '%' | '^' | '&' | '*' | '?' | '~');
+    let telling = |c: char| {
+        c.is_ascii_digit() || matches!(c, '!' | '@' | '#' | '$' | '%' | '^' | '&' | '*' | '?' | '~')
+    };
     text.contains(telling) || text.chars().all(|c| c.is_alphabetic() || shape::is_token_char(c))
 }
 
 fn quoted_is_secret(value: &Value<'_>) -> bool {
     let text = value.text;
     if text.contains(char::is_whitespace) {
-        return value.strength == Strength::Password && value.separator != Separator::Faint && is_passphrase(text);
+        return value.strength == Strength::Password
+            && value.separator != Separator::Faint
+            && is_passphrase(text);
     }
     let word = text.chars().all(char::is_alphabetic);
     let lower = text.to_lowercase();
@@ -77,10 +83,15 @@ fn quoted_is_secret(value: &Value<'_>) -> bool {
     match value.strength {
         _ if named => false,
         _ if value.separator == Separator::Faint => is_generated(text) && !is_reference(text),
-        Strength::Password if word => value.cjk || (text.is_ascii() && !is_state(&lower) && !is_key_name(text)),
-        Strength::Password => !is_key_name(text) && !(is_measure(text) && text.contains('.')),
+        Strength::Password if word => {
+            value.cjk || (text.is_ascii() && !is_state(&lower) && !is_key_name(text))
+        }
+        Strength::Password => !(is_key_name(text) || (is_measure(text) && text.contains('.'))),
         Strength::Strong if word => has_unpronounceable_case(text),
-        Strength::Strong => is_generated(text) || (text.len() >= 6 && digits(text) >= 2 && !is_name(text) && !is_measure(text)),
+        Strength::Strong => {
+            is_generated(text)
+                || (text.len() >= 6 && digits(text) >= 2 && !is_name(text) && !is_measure(text))
+        }
         Strength::Weak => text.len() >= 8 && is_generated(text) && !is_reference(text),
     }
 }
@@ -117,7 +128,9 @@ fn bare_is_secret(value: &Value<'_>) -> bool {
     let generated = is_generated(text);
     match value.strength {
         Strength::Password if explicit => generated || (text.len() >= 4 && has_inner_symbol(text)),
-        Strength::Strong if explicit => generated || (value.separator == Separator::Tight && shape::is_uuid(text)),
+        Strength::Strong if explicit => {
+            generated || (value.separator == Separator::Tight && shape::is_uuid(text))
+        }
         _ => generated && (value.strength != Strength::Weak || text.len() >= 8),
     }
 }
@@ -153,7 +166,10 @@ pub(super) fn is_generated(text: &str) -> bool {
     if text.len() < 6 || TECHNICAL.contains(&lower.as_str()) || shape::is_uuid(text) || is_measure(text) {
         return false;
     }
-    let long = text.len() >= 16 && text.is_ascii() && shape::class_changes(text) >= 5 && text.chars().all(shape::is_token_char);
+    let long = text.len() >= 16
+        && text.is_ascii()
+        && shape::class_changes(text) >= 5
+        && text.chars().all(shape::is_token_char);
     let mixed = shape::has_letters_and_digits(text) && shape::has_random_part(text);
     (mixed && !is_model_or_version(&lower)) || (long && !is_name(text)) || has_strong_symbol(text)
 }
@@ -161,9 +177,15 @@ pub(super) fn is_generated(text: &str) -> bool {
 /// A number with a unit, a version, a date: digits first, letters last, or dotted numbers.
 fn is_measure(text: &str) -> bool {
     let rest = text.trim_start_matches(['v', 'V']);
-    let digits = rest.bytes().take_while(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b':' | b'/' | b',')).count();
+    let digits = rest
+        .bytes()
+        .take_while(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b':' | b'/' | b','))
+        .count();
     let tail = &rest[digits..];
-    digits > 0 && tail.len() <= 7 && tail.chars().all(|c| c.is_ascii_lowercase() || c == '%' || c == '-') && tail.len() < digits + 5
+    digits > 0
+        && tail.len() <= 7
+        && tail.chars().all(|c| c.is_ascii_lowercase() || c == '%' || c == '-')
+        && tail.len() < digits + 5
         || (digits > 0 && matches!(tail, "T" | "Z" | "KB" | "MB" | "GB" | "TB" | "KiB" | "MiB" | "GiB"))
 }
 
@@ -180,19 +202,28 @@ fn is_model_or_version(lower: &str) -> bool {
 /// Symbols that passwords have inside and code and prose do not.
 fn has_strong_symbol(text: &str) -> bool {
     let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or("");
-    let symbols = inner.chars().filter(|c| matches!(c, '!' | '@' | '#' | '$' | '%' | '^' | '&' | '*' | '?' | '~')).count();
+    let symbols = inner
+        .chars()
+        .filter(|c| matches!(c, '!' | '@' | '#' | '$' | '%' | '^' | '&' | '*' | '?' | '~'))
+        .count();
     let letters = text.chars().filter(|c| c.is_ascii_alphabetic()).count();
     let expression = text.contains("&&") || text.contains("::") || text.contains("?.") || text.contains("**");
     let entity = text.split_once('&').is_some_and(|(_, tail)| {
         tail.starts_with('#') || (tail.len() >= 2 && tail.bytes().all(|b| b.is_ascii_lowercase()))
     });
     let address = text.contains('@') && text.contains('.') && symbols == 1;
-    symbols > 0 && letters >= 3 && !expression && !entity && !address && !text.contains(['(', '<', '[', '{', '/', '='])
+    symbols > 0
+        && letters >= 3
+        && !expression
+        && !entity
+        && !address
+        && !text.contains(['(', '<', '[', '{', '/', '='])
         && (shape::has_letters_and_digits(text) || symbols >= 2 || text.ends_with('!'))
 }
 
 fn has_inner_symbol(text: &str) -> bool {
-    has_strong_symbol(text) || (shape::has_letters_and_digits(text) && !is_measure(text) && !is_known_technical(text))
+    has_strong_symbol(text)
+        || (shape::has_letters_and_digits(text) && !is_measure(text) && !is_known_technical(text))
 }
 
 fn is_known_technical(text: &str) -> bool {
@@ -202,7 +233,8 @@ fn is_known_technical(text: &str) -> bool {
 /// A value that is filled in later: `${API_KEY}`, `<your-token>`, `{{ token }}`, `%s`, `$TOKEN`.
 pub(super) fn is_template(text: &str) -> bool {
     let named_variable = |rest: &str| {
-        rest.starts_with(['{', '(']) || (!rest.is_empty() && rest.chars().all(|c| c.is_ascii_uppercase() || c == '_'))
+        rest.starts_with(['{', '('])
+            || (!rest.is_empty() && rest.chars().all(|c| c.is_ascii_uppercase() || c == '_'))
     };
     let variable = text.strip_prefix('$').is_some_and(|rest| named_variable(rest) || is_lower_name(rest));
     let wrapped = |open: &str, close: &str| text.starts_with(open) && text.ends_with(close);
@@ -229,7 +261,8 @@ pub(super) fn is_placeholder(text: &str) -> bool {
     if text.len() > 48 || !text.bytes().any(|b| b.is_ascii_alphabetic()) || !text.is_ascii() {
         return false;
     }
-    text.split(|c: char| !c.is_ascii_alphanumeric()).all(|word| word.is_empty() || is_filler(&word.to_ascii_lowercase()))
+    text.split(|c: char| !c.is_ascii_alphanumeric())
+        .all(|word| word.is_empty() || is_filler(&word.to_ascii_lowercase()))
 }
 
 /// Whether a lower-case word can be cut into filler words.
@@ -252,16 +285,25 @@ fn is_filler(word: &str) -> bool {
 pub(super) fn is_reference(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let bare = text.trim_start_matches(['&', '*', '@', '!']);
-    let name_len = bare.bytes().take_while(|&b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b':')).count();
+    let name_len =
+        bare.bytes().take_while(|&b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b':')).count();
     let after = &bare[name_len..];
     let applied = name_len > 0 && after.starts_with(['(', '[', '<', '{']);
     let operators = ["::", "->", "?.", "||", "&&", "=>", "()", "!("];
     let opens = bare.starts_with(['[', '(', '#']);
     let sigil = text.starts_with(['&', '*', '@', ':', '|', '>', '!', '[', '{', '('])
-        && text[1..].chars().all(|c| c.is_ascii_alphabetic() || matches!(c, '_' | '\'' | '[' | ']' | ':' | '-'));
-    let has_key_word = || KEY_WORDS.iter().any(|key| !key.is_cjk && key.word != "pass" && lower.contains(key.word));
+        && text[1..]
+            .chars()
+            .all(|c| c.is_ascii_alphabetic() || matches!(c, '_' | '\'' | '[' | ']' | ':' | '-'));
+    let has_key_word =
+        || KEY_WORDS.iter().any(|key| !key.is_cjk && key.word != "pass" && lower.contains(key.word));
     let names_key = digits(text) <= 1 && is_identifier_path(text) && has_key_word();
-    applied || opens || sigil || names_key || operators.iter().any(|op| text.contains(op)) || is_name(text) && text.contains(['_', '.'])
+    applied
+        || opens
+        || sigil
+        || names_key
+        || operators.iter().any(|op| text.contains(op))
+        || is_name(text) && text.contains(['_', '.'])
 }
 
 fn digits(text: &str) -> usize {
@@ -271,14 +313,22 @@ fn digits(text: &str) -> usize {
 /// `challengePassword`, `db_password`: the name of a field that holds a secret.
 fn is_key_name(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
-    let joined = text.contains(['_', '.']) || (text.starts_with(|c: char| c.is_ascii_lowercase()) && text != lower);
+    let joined =
+        text.contains(['_', '.']) || (text.starts_with(|c: char| c.is_ascii_lowercase()) && text != lower);
     let has_key_word = || KEY_WORDS.iter().any(|key| !key.is_cjk && lower.contains(key.word));
     joined && digits(text) == 0 && is_identifier_path(text) && has_key_word()
 }
 
-/// A number in another base: `0x04`, `0b0001`.
+/// A number in another base or with a type: `0x04`, `0b0001`, `1326u32`.
 fn is_number(text: &str) -> bool {
-    let tail = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).or_else(|| text.strip_prefix("0b"));
+    let unsigned = text.trim_start_matches('-');
+    let suffix = unsigned.trim_start_matches(|c: char| c.is_ascii_digit() || c == '_');
+    let types = ["i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "i128", "u128", "isize", "usize"];
+    if suffix.len() < unsigned.len() && types.contains(&suffix) {
+        return true;
+    }
+    let tail =
+        text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).or_else(|| text.strip_prefix("0b"));
     tail.is_some_and(|tail| tail.bytes().all(|b| b.is_ascii_hexdigit() || b == b'_' || b == b'u'))
 }
 
@@ -289,7 +339,9 @@ fn is_compound(text: &str) -> bool {
 
 /// A regular expression.
 fn is_pattern(text: &str) -> bool {
-    ["\\w", "\\d", "\\s", "\\S", "[^", "[a-z", "[A-Z", "[0-9", "(?:", "\\^"].iter().any(|class| text.contains(class))
+    ["\\w", "\\d", "\\s", "\\S", "[^", "[a-z", "[A-Z", "[0-9", "(?:", "\\^"]
+        .iter()
+        .any(|class| text.contains(class))
 }
 
 /// Only identifier characters and dots, beginning with a letter.
@@ -326,11 +378,15 @@ fn is_screaming_name(text: &str) -> bool {
 
 /// `sha256:...`, a path to a file, an e-mail address.
 pub(super) fn is_digest_or_path(text: &str) -> bool {
-    let digest = ["sha1-", "sha256-", "sha384-", "sha512-", "sha1:", "sha256:", "sha512:", "md5:", "sha256=", "sha512="];
+    let digest = [
+        "sha1-", "sha256-", "sha384-", "sha512-", "sha1:", "sha256:", "sha512:", "md5:", "sha256=", "sha512=",
+    ];
     let rooted = text.starts_with(['/', '~', '.']) && text.contains('/');
     let segments = text.split('/').filter(|s| !s.is_empty());
     let words = segments.clone().all(|s| !shape::looks_random(s) && s.len() < 24);
-    let slug_path = text.contains('/') && segments.clone().count() >= 2 && segments.clone().all(|s| s.len() > 1 && is_slug(s));
+    let slug_path = text.contains('/')
+        && segments.clone().count() >= 2
+        && segments.clone().all(|s| s.len() > 1 && is_slug(s));
     let file = [".pem", ".key", ".txt", ".json", ".yaml", ".yml", ".env", ".toml", ".crt", ".p12"];
     digest.iter().any(|prefix| text.starts_with(prefix))
         || (rooted && words)
@@ -345,8 +401,10 @@ fn is_slug(text: &str) -> bool {
 /// Words with spaces that are no sentence: "correct horse battery staple".
 fn is_passphrase(text: &str) -> bool {
     let words: Vec<String> = text.split_whitespace().take(13).map(str::to_ascii_lowercase).collect();
-    let sentence = words.iter().any(|w| SENTENCE_WORDS.contains(&w.as_str()) || KEY_WORDS.iter().any(|k| k.word == w));
-    let plain = text.chars().all(|c| c.is_ascii_graphic() || c == ' ') && !text.contains(['(', '{', '<', ':', ';', '=']);
+    let sentence =
+        words.iter().any(|w| SENTENCE_WORDS.contains(&w.as_str()) || KEY_WORDS.iter().any(|k| k.word == w));
+    let plain = text.chars().all(|c| c.is_ascii_graphic() || c == ' ')
+        && !text.contains(['(', '{', '<', ':', ';', '=']);
     (2..=12).contains(&words.len()) && plain && !sentence && !is_label(&text.to_lowercase())
 }
 
@@ -355,5 +413,6 @@ fn is_label(lower: &str) -> bool {
 }
 
 fn is_state(lower: &str) -> bool {
-    STATES.contains(&lower) || STATE_ENDINGS.iter().any(|ending| lower.len() > ending.len() + 2 && lower.ends_with(ending))
+    STATES.contains(&lower)
+        || STATE_ENDINGS.iter().any(|ending| lower.len() > ending.len() + 2 && lower.ends_with(ending))
 }

@@ -199,7 +199,12 @@ fn nearby(text: &str, key: &Key) -> Option<Span> {
         let lead = text[..start].chars().next_back();
         let free = !matches!(lead, Some('/' | '.' | '\\' | '@' | '#' | '$' | '%'));
         let joined = text[start + len..].starts_with(['(', '.', '/', ':', '[']);
-        if free && !joined && shape::looks_random(&run[..len]) && !judge::is_reference(&run[..len]) && !judge::is_digest_or_path(&run[..len]) {
+        if free
+            && !joined
+            && shape::looks_random(&run[..len])
+            && !judge::is_reference(&run[..len])
+            && !judge::is_digest_or_path(&run[..len])
+        {
             let end = credentials::end_of_run(text, start + len, shape::is_token_char);
             return Some(Span { family: Family::HighEntropy, start, end });
         }
@@ -221,7 +226,8 @@ fn path_segment(text: &str, start: usize, end: usize) -> Option<Span> {
     let from = end + rest.len() - segment.len();
     let len = segment.find(|c: char| !shape::is_token_char(c) || c == '/').unwrap_or(segment.len());
     let candidate = &segment[..len];
-    let is_file = segment[len..].starts_with('.') && segment[len + 1..].starts_with(|c: char| c.is_ascii_alphabetic());
+    let is_file =
+        segment[len..].starts_with('.') && segment[len + 1..].starts_with(|c: char| c.is_ascii_alphabetic());
     let known = tokens::at(text, from).is_some();
     let key_like = judge::is_generated(candidate) && candidate.len() >= 8 && !is_file;
     if !known && !key_like || judge::is_placeholder(candidate) || shape::is_masked(candidate) {

@@ -18,7 +18,11 @@ const MAX_ATTRIBUTE: usize = 200;
 /// many unterminated headers cost no more than their own length.
 pub(super) fn block(text: &str, start: usize, label: usize) -> Option<Span> {
     let rest = &text[label..];
-    let label_len = rest.bytes().take(48).take_while(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b' ').count();
+    let label_len = rest
+        .bytes()
+        .take(48)
+        .take_while(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b' ')
+        .count();
     let name = rest[..label_len].trim_end();
     let is_private = name.ends_with("PRIVATE KEY") || name.ends_with("PRIVATE KEY BLOCK");
     if !is_private || !rest[label_len..].starts_with(DASHES) {
@@ -31,7 +35,8 @@ pub(super) fn block(text: &str, start: usize, label: usize) -> Option<Span> {
 
 fn terminated(text: &str, body: usize, name: &str) -> Option<usize> {
     let dashes = body + text[body..].find(DASHES)?;
-    let closing = text[dashes + DASHES.len()..].strip_prefix("END ")?.strip_prefix(name)?.trim_start_matches(' ');
+    let closing =
+        text[dashes + DASHES.len()..].strip_prefix("END ")?.strip_prefix(name)?.trim_start_matches(' ');
     let tail = closing.strip_prefix(DASHES)?;
     let between = &text[body..dashes];
     let is_code = between.contains(['(', ')', '{', '}', ';']);
@@ -57,7 +62,8 @@ fn unterminated(text: &str, body: usize) -> Option<usize> {
         }
         let run = rest.find(|c: char| !shape::is_base64(c)).unwrap_or(rest.len());
         let is_first = end.is_none() && run >= MIN_KEY_RUN;
-        let continues = end.is_some() && last_run >= FULL_LINE && (run >= FULL_LINE || is_last_line(text, at, run));
+        let continues =
+            end.is_some() && last_run >= FULL_LINE && (run >= FULL_LINE || is_last_line(text, at, run));
         if !is_first && !continues {
             return end;
         }

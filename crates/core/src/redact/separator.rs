@@ -64,7 +64,9 @@ fn skip_aside(rest: &str) -> &str {
     let trimmed = rest.trim_start_matches(' ');
     for (open, close) in [('(', ')'), ('（', '）')] {
         let inner = trimmed.strip_prefix(open).and_then(|inner| inner.split_once(close));
-        if let Some((aside, after)) = inner.filter(|(aside, _)| aside.len() <= MAX_ASIDE && !aside.contains('\n')) {
+        if let Some((aside, after)) =
+            inner.filter(|(aside, _)| aside.len() <= MAX_ASIDE && !aside.contains('\n'))
+        {
             let is_call = rest.len() == trimmed.len() && open == '(';
             return if is_call || aside.contains('=') { rest } else { after };
         }
@@ -94,9 +96,9 @@ fn symbol(rest: &str, spaced: bool) -> Option<(Separator, &str)> {
 }
 
 fn phrase(rest: &str) -> Option<(Separator, &str)> {
-    let phrase = IS_PHRASES.iter().find(|phrase| {
-        rest.get(..phrase.len()).is_some_and(|head| head.eq_ignore_ascii_case(phrase))
-    })?;
+    let phrase = IS_PHRASES
+        .iter()
+        .find(|phrase| rest.get(..phrase.len()).is_some_and(|head| head.eq_ignore_ascii_case(phrase)))?;
     Some((Separator::Is, &rest[phrase.len()..]))
 }
 
@@ -110,7 +112,8 @@ fn skip_space(rest: &str, key_quoted: bool) -> &str {
 /// Passes over a type annotation: `password: &str = "..."`, `token: string | null = '...'`.
 fn skip_annotation(rest: &str) -> &str {
     let in_type = |c: char| {
-        c.is_ascii_alphanumeric() || matches!(c, '_' | '&' | '<' | '>' | '[' | ']' | '\'' | '|' | ' ' | '?' | '.' | ':' | '*')
+        c.is_ascii_alphanumeric()
+            || matches!(c, '_' | '&' | '<' | '>' | '[' | ']' | '\'' | '|' | ' ' | '?' | '.' | ':' | '*')
     };
     let len = rest.find(|c: char| !in_type(c)).unwrap_or(rest.len());
     let initial = rest[len..].strip_prefix("= ").map(|value| value.trim_start_matches(' '));
@@ -134,7 +137,8 @@ fn value_field(rest: &str) -> Option<&str> {
 
 /// "... for the staging database is X": the nearest separator within a few words.
 fn connected(rest: &str) -> Option<(Separator, &str)> {
-    let is_word = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '/' | '\'' | '`' | '"');
+    let is_word =
+        |c: char| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '/' | '\'' | '`' | '"');
     let stop = rest.find(|c: char| !is_word(c)).unwrap_or(rest.len()).min(MAX_ASIDE);
     let stop = rest.floor_char_boundary(stop);
     if let Some(remaining) = rest[stop..].strip_prefix([':', '=', '：']) {
@@ -154,7 +158,8 @@ fn cjk(rest: &str, key_is_cjk: bool) -> Option<(Separator, &str)> {
     let (mut separator, mut letters) = (Separator::Faint, 0);
     for (at, c) in rest.char_indices().take(MAX_CJK_GAP * 2) {
         match c {
-            ' ' | '\t' | '\u{3000}' | '*' | '"' | '\'' | '`' | '“' | '”' | '‘' | '「' | '『' | '【' | '《'
+            ' ' | '\t' | '\u{3000}' | '*' | '"' | '\'' | '`' | '“' | '”' | '‘' | '「' | '『' | '【'
+            | '《'
                 if separator != Separator::Faint || c.is_whitespace() =>
             {
                 if !c.is_whitespace() && c != '*' {
@@ -162,7 +167,8 @@ fn cjk(rest: &str, key_is_cjk: bool) -> Option<(Separator, &str)> {
                 }
             }
             _ if CJK_EQUALS.contains(&c) => {
-                separator = if matches!(c, ':' | '：' | '=' | '＝') { Separator::Colon } else { Separator::Is };
+                separator =
+                    if matches!(c, ':' | '：' | '=' | '＝') { Separator::Colon } else { Separator::Is };
                 letters += 1;
             }
             _ if c.is_ascii() => return c.is_ascii_graphic().then_some((separator, &rest[at..])),

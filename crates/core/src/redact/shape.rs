@@ -66,7 +66,8 @@ pub(super) fn looks_random(text: &str) -> bool {
     if text.len() < 20 || is_hex(text) || is_uuid(text) || !has_letters_and_digits(text) {
         return false;
     }
-    let digit_groups = text.as_bytes().windows(2).filter(|p| p[1].is_ascii_digit() && !p[0].is_ascii_digit()).count();
+    let digit_groups =
+        text.as_bytes().windows(2).filter(|p| p[1].is_ascii_digit() && !p[0].is_ascii_digit()).count();
     digit_groups >= 3 && class_changes(text) * 3 >= text.len() && entropy(text) >= 3.5
 }
 

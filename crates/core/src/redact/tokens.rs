@@ -188,7 +188,11 @@ pub(super) fn shape_at(text: &str, start: usize, shape: &Shape) -> Option<Span> 
     if !fits || !looks_real || shape::is_masked(body) || judge::is_placeholder(body) {
         return None;
     }
-    let len = if run < LOOK_AHEAD { body.len() } else { after.bytes().take_while(|&b| shape.body.holds(b)).count() };
+    let len = if run < LOOK_AHEAD {
+        body.len()
+    } else {
+        after.bytes().take_while(|&b| shape.body.holds(b)).count()
+    };
     let body_start = start + shape.prefix.len();
     let from = if shape.keeps_prefix { body_start } else { start };
     Some(Span { family: shape.family, start: from, end: body_start + len })
@@ -203,7 +207,11 @@ pub(super) fn aws_secret_beside(text: &str, after: usize) -> Option<Span> {
         let run = window[at..].iter().take_while(|b| holds(b)).count();
         let (start, end) = (after + at, after + at + run);
         let ends = !text.as_bytes().get(end).is_some_and(holds);
-        if run == 40 && ends && shape::class_changes(&text[start..end]) >= 10 && !shape::is_hex(&text[start..end]) {
+        if run == 40
+            && ends
+            && shape::class_changes(&text[start..end]) >= 10
+            && !shape::is_hex(&text[start..end])
+        {
             return Some(Span { family: Family::AwsKey, start, end });
         }
         at += run.max(1);

@@ -56,7 +56,8 @@ const WRAPPERS: [&str; 9] = [
 pub(super) fn literal(text: &str, start: usize) -> Option<Literal> {
     let rest = ahead(text, start);
     let rest = &rest[..rest.floor_char_boundary(MAX_JUDGED)];
-    let unwrapped = WRAPPERS.iter().find_map(|w| rest.strip_prefix(w)).filter(|r| r.starts_with('"')).unwrap_or(rest);
+    let unwrapped =
+        WRAPPERS.iter().find_map(|w| rest.strip_prefix(w)).filter(|r| r.starts_with('"')).unwrap_or(rest);
     let content = strip_string_prefix(unwrapped);
     let from = start + rest.len() - content.len();
     for (open, close) in QUOTES {
@@ -139,7 +140,8 @@ fn unbalanced(run: &str) -> Option<usize> {
 fn joint_or_all(run: &str) -> (&str, bool) {
     for (at, _) in run.match_indices([',', '&', '|']) {
         let next = &run[at + 1..];
-        let name = next.bytes().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.')).count();
+        let name =
+            next.bytes().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.')).count();
         if next.is_empty() || (name > 0 && next[name..].starts_with(['=', ':'])) {
             return (&run[..at], true);
         }
@@ -164,7 +166,10 @@ pub(super) fn stands_alone(text: &str, key: &Key, literal: &Literal, separator: 
     let closes = after.is_empty() || after.starts_with(char::is_whitespace) || after.starts_with('<');
     if separator == Separator::Tight {
         let in_list = text[..key.start].ends_with(';') && after.starts_with(';');
-        let joined = in_list || after.strip_prefix([';', '&']).is_some_and(|n| n.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '"'));
+        let joined = in_list
+            || after
+                .strip_prefix([';', '&'])
+                .is_some_and(|n| n.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '"'));
         if joined || (closes && (key.is_upper(text) || key.is_flag(text) || after.starts_with("</"))) {
             return true;
         }
@@ -182,7 +187,10 @@ pub(super) fn stands_alone(text: &str, key: &Key, literal: &Literal, separator: 
 
 /// Words that declare a variable, so that a type follows the colon.
 fn is_declaration(lead: &str) -> bool {
-    let words = ["let", "var", "val", "const", "pub", "mut", "readonly", "private", "public", "static", "def", "fn", "lateinit"];
+    let words = [
+        "let", "var", "val", "const", "pub", "mut", "readonly", "private", "public", "static", "def", "fn",
+        "lateinit",
+    ];
     lead.split_whitespace().any(|w| words.contains(&w))
 }
 
@@ -192,5 +200,8 @@ pub(super) fn ends_sentence(text: &str, literal: &Literal) -> bool {
     let unquoted = after.trim_start_matches(['"', '\'', '`', '”', '’', '」', '*']);
     let trimmed = unquoted.trim_start_matches([' ', '\t', '\r']);
     let stop = trimmed.starts_with(['.', '!', ';', ',', '\n', ')']) && unquoted.len() == trimmed.len();
-    trimmed.is_empty() || trimmed.starts_with('\n') || stop || CJK_ENDINGS.iter().any(|e| trimmed.starts_with(e))
+    trimmed.is_empty()
+        || trimmed.starts_with('\n')
+        || stop
+        || CJK_ENDINGS.iter().any(|e| trimmed.starts_with(e))
 }

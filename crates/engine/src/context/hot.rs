@@ -66,12 +66,17 @@ fn lay_out(lines: Vec<String>) -> String {
 }
 
 fn frame(lines: &[String], left_out: usize, tokens: u32) -> String {
-    let mut page = String::from("<strata-memory note=\"hot page: headlines of stored data; `recall` and `inspect` show more\">\n");
+    let mut page = String::from(
+        "<strata-memory note=\"hot page: headlines of stored data; `recall` and `inspect` show more\">\n",
+    );
     for line in lines {
         page.push_str(line);
         page.push('\n');
     }
-    page.push_str(&format!("</strata-memory>\n{} shown, {left_out} more; about {tokens} tokens", lines.len()));
+    page.push_str(&format!(
+        "</strata-memory>\n{} shown, {left_out} more; about {tokens} tokens",
+        lines.len()
+    ));
     page
 }
 
@@ -81,7 +86,9 @@ mod tests {
 
     #[test]
     fn the_page_keeps_its_budget_and_counts_honestly() {
-        let lines: Vec<String> = (0..500).map(|n| format!("- mem_{n:010} P5 fact: the number {n} matters for the launch")).collect();
+        let lines: Vec<String> = (0..500)
+            .map(|n| format!("- mem_{n:010} P5 fact: the number {n} matters for the launch"))
+            .collect();
         let page = lay_out(lines);
         let real = estimate_tokens(&page);
         assert!(real <= BUDGET + BUDGET / 20, "{real}");

@@ -106,7 +106,12 @@ impl Operation for Context {
 }
 
 /// Rules, identity, pinned memories, then what the query finds (or the newest).
-pub fn gather(engine: &Engine, call: &Call<'_>, query: Option<&str>, limit: usize) -> Result<Vec<Class>, Error> {
+pub fn gather(
+    engine: &Engine,
+    call: &Call<'_>,
+    query: Option<&str>,
+    limit: usize,
+) -> Result<Vec<Class>, Error> {
     let ledger = engine.ledger(call)?;
     let control = engine.control(call);
     let (rules, identity, pinned) = ledger.read(&control, |r| {

@@ -64,7 +64,9 @@ fn choose(classes: &[Class], budget: u32) -> Vec<Vec<usize>> {
             if seen.contains(&key) {
                 continue;
             }
-            let cost = estimate_tokens(&crate::render::record_text(record)) + 1 + if taken.is_empty() { frame } else { 0 };
+            let cost = estimate_tokens(&crate::render::record_text(record))
+                + 1
+                + if taken.is_empty() { frame } else { 0 };
             if cost <= left {
                 left -= cost;
                 seen.insert(key);

@@ -83,7 +83,11 @@ fn read_lines<'a, T: Deserialize<'a>>(field: &str, text: &'a str) -> Result<Vec<
     lines
         .map(|(n, line)| {
             serde_json::from_str(line).map_err(|e| {
-                Error::argument(field, format!("line {}: {e}", n + 1), "one JSON object a line: docs {scope, id, text}, queries {scope, qid, query, relevant}")
+                Error::argument(
+                    field,
+                    format!("line {}: {e}", n + 1),
+                    "one JSON object a line: docs {scope, id, text}, queries {scope, qid, query, relevant}",
+                )
             })
         })
         .collect()
@@ -113,7 +117,11 @@ fn read_time(text: &str) -> Option<Timestamp> {
 }
 
 fn bad_time(id: &str, text: &str) -> Error {
-    Error::argument("docs", format!("`{id}`: `{text}` is not a time"), "write 2026-03-31T15:00:00Z or `1:56 pm on 8 May, 2023`")
+    Error::argument(
+        "docs",
+        format!("`{id}`: `{text}` is not a time"),
+        "write 2026-03-31T15:00:00Z or `1:56 pm on 8 May, 2023`",
+    )
 }
 
 fn question(line: QueryLine) -> Question {
@@ -130,7 +138,10 @@ mod tests {
         let docs = "{\"scope\":\"s\",\"id\":\"b\",\"text\":\"two\",\"session\":\"x\",\"pos\":1}\n{\"scope\":\"s\",\"id\":\"a\",\"text\":\"one\",\"session\":\"x\",\"pos\":0}\n{\"scope\":\"s\",\"id\":\"c\",\"text\":\"three\",\"kind\":\"code\",\"time\":\"1:56 pm on 8 May, 2023\"}\n";
         let queries = "{\"scope\":\"s\",\"qid\":\"q\",\"query\":\"?\",\"relevant\":[\"a\"],\"category\":2}";
         let data = read_jsonl(docs, queries).expect("valid");
-        assert_eq!(data.items.iter().map(|i| (i.id.as_str(), i.ordered)).collect::<Vec<_>>(), [("c", false), ("a", true), ("b", true)]);
+        assert_eq!(
+            data.items.iter().map(|i| (i.id.as_str(), i.ordered)).collect::<Vec<_>>(),
+            [("c", false), ("a", true), ("b", true)]
+        );
         assert_eq!(data.questions[0].category.as_deref(), Some("2"));
     }
 

@@ -11,12 +11,14 @@ use super::dataset::{Dataset, Item, Question};
 use crate::{error::Error, import::episodes::EpisodeLine};
 
 /// Category numbers of the data set and their names. Category 5 has no answer and is left out.
-const CATEGORIES: [(i64, &str); 4] = [(1, "multi-hop"), (2, "temporal"), (3, "open-domain"), (4, "single-hop")];
+const CATEGORIES: [(i64, &str); 4] =
+    [(1, "multi-hop"), (2, "temporal"), (3, "open-domain"), (4, "single-hop")];
 
 /// Reads a LoCoMo file: one scope per conversation, one item per turn.
 pub fn read(text: &str) -> Result<Dataset, Error> {
-    let samples: Vec<Value> = serde_json::from_str(text)
-        .map_err(|e| Error::argument("file", format!("not a LoCoMo file: {e}"), "give the data set's JSON file"))?;
+    let samples: Vec<Value> = serde_json::from_str(text).map_err(|e| {
+        Error::argument("file", format!("not a LoCoMo file: {e}"), "give the data set's JSON file")
+    })?;
     let mut dataset = Dataset::default();
     for (index, sample) in samples.iter().enumerate() {
         let scope = sample["sample_id"].as_str().map_or_else(|| format!("sample-{index}"), str::to_owned);
@@ -47,9 +49,14 @@ fn turns(scope: &str, conversation: &Value) -> Result<Vec<Item>, Error> {
     for session in sessions {
         let stamp = conversation[format!("session_{session}_date_time")].as_str().unwrap_or("");
         let at = session_date(stamp).ok_or_else(|| {
-            Error::argument("file", format!("session {session} of {scope} has no readable date: `{stamp}`"), "dates look like `1:56 pm on 8 May, 2023`")
+            Error::argument(
+                "file",
+                format!("session {session} of {scope} has no readable date: `{stamp}`"),
+                "dates look like `1:56 pm on 8 May, 2023`",
+            )
         })?;
-        let list = conversation[format!("session_{session}")].as_array().map(Vec::as_slice).unwrap_or_default();
+        let list =
+            conversation[format!("session_{session}")].as_array().map(Vec::as_slice).unwrap_or_default();
         items.extend(list.iter().filter_map(|t| turn(scope, session, at, t)));
     }
     Ok(items)
@@ -80,7 +87,12 @@ fn turn(scope: &str, session: u32, at: Timestamp, turn: &Value) -> Option<Item> 
 }
 
 /// Evidence is written `D8:6; D9:17` and variants; every id in it counts.
-fn read_question(scope: &str, number: usize, question: &Value, known: &std::collections::HashSet<&str>) -> Option<Question> {
+fn read_question(
+    scope: &str,
+    number: usize,
+    question: &Value,
+    known: &std::collections::HashSet<&str>,
+) -> Option<Question> {
     static TURN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"D:?(\d+):(\d+)").expect("a valid pattern"));
     let category = question["category"].as_i64()?;
     let name = CATEGORIES.iter().find(|(n, _)| *n == category)?.1;
@@ -108,7 +120,8 @@ pub fn session_date(text: &str) -> Option<Timestamp> {
     static DATE: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"^\s*(\d{1,2}):(\d{2})\s*([ap]m) on (\d{1,2}) (\w+),? (\d{4})").expect("a valid pattern")
     });
-    const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+    const MONTHS: [&str; 12] =
+        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     let found = DATE.captures(text)?;
     let hour: i8 = found[1].parse().ok()?;
     let hour = hour % 12 + if &found[3] == "pm" { 12 } else { 0 };

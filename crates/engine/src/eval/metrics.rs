@@ -63,8 +63,12 @@ pub fn score<'a>(
     session_of: impl Fn(&'a str) -> Option<&'a str>,
 ) -> Scores {
     let wanted: HashSet<&str> = relevant.iter().map(String::as_str).collect();
-    let ranks: Vec<usize> =
-        returned.iter().enumerate().filter(|(_, id)| wanted.contains(id.as_str())).map(|(rank, _)| rank).collect();
+    let ranks: Vec<usize> = returned
+        .iter()
+        .enumerate()
+        .filter(|(_, id)| wanted.contains(id.as_str()))
+        .map(|(rank, _)| rank)
+        .collect();
     let found = |k: usize| ranks.iter().filter(|r| **r < k).count() as f64;
     let total = wanted.len().max(1) as f64;
     let gain: f64 = ranks.iter().filter(|r| **r < 10).map(|r| discount(*r)).sum();
@@ -97,7 +101,8 @@ fn session_recall<'a>(
             order.push(session);
         }
     }
-    let share = |k: usize| order.iter().take(k).filter(|s| wanted.contains(*s)).count() as f64 / wanted.len() as f64;
+    let share =
+        |k: usize| order.iter().take(k).filter(|s| wanted.contains(*s)).count() as f64 / wanted.len() as f64;
     Some(DEPTHS.map(share))
 }
 
@@ -119,7 +124,12 @@ fn mean(rows: &[&Row]) -> Summary {
     let sessions: Vec<[f64; 4]> = rows.iter().filter_map(|r| r.scores.session_recall).collect();
     let mut times: Vec<f64> = rows.iter().map(|r| r.milliseconds).collect();
     times.sort_by(f64::total_cmp);
-    let at = |share: f64| times.get(((times.len() as f64 * share) as usize).min(times.len().saturating_sub(1))).copied().unwrap_or(0.0);
+    let at = |share: f64| {
+        times
+            .get(((times.len() as f64 * share) as usize).min(times.len().saturating_sub(1)))
+            .copied()
+            .unwrap_or(0.0)
+    };
     Summary {
         questions: rows.len(),
         mean: Scores {

@@ -77,7 +77,9 @@ fn episode(value: &Value, zone: &TimeZone) -> Result<EpisodeLine, String> {
     let at = match object.get("at") {
         None | Some(Value::Null) => None,
         Some(Value::String(s)) if s.trim().is_empty() => None,
-        Some(Value::String(s)) => Some(parse_range(s, zone).map_err(|e| format!("`at`: {e}; {}", e.allowed))?.from),
+        Some(Value::String(s)) => {
+            Some(parse_range(s, zone).map_err(|e| format!("`at`: {e}; {}", e.allowed))?.from)
+        }
         Some(Value::Number(n)) => Some(seconds(n.as_f64().unwrap_or(f64::NAN))?),
         Some(_) => return Err("`at` is neither a date nor seconds".into()),
     };
@@ -86,7 +88,15 @@ fn episode(value: &Value, zone: &TimeZone) -> Result<EpisodeLine, String> {
         Some(Value::Object(map)) => map.iter().map(|(k, v)| (k.clone(), plain(v))).collect(),
         Some(_) => return Err("`metadata` is not an object".into()),
     };
-    Ok(EpisodeLine { id: field("id")?, session: field("session")?, at, speaker: field("speaker")?, role: field("role")?, text, metadata })
+    Ok(EpisodeLine {
+        id: field("id")?,
+        session: field("session")?,
+        at,
+        speaker: field("speaker")?,
+        role: field("role")?,
+        text,
+        metadata,
+    })
 }
 
 /// Seconds since 1970; milliseconds and microseconds are recognised by their size.
@@ -97,7 +107,11 @@ fn seconds(n: f64) -> Result<Timestamp, String> {
         _ => n,
     };
     let stamp = Timestamp(micros as i64);
-    if n.is_finite() && stamp.to_jiff().is_some() { Ok(stamp) } else { Err(format!("`at`: {n} is no point in time")) }
+    if n.is_finite() && stamp.to_jiff().is_some() {
+        Ok(stamp)
+    } else {
+        Err(format!("`at`: {n} is no point in time"))
+    }
 }
 
 fn plain(value: &Value) -> String {
@@ -112,7 +126,11 @@ mod tests {
     fn joined_objects_are_two_and_a_cut_line_is_reported() {
         let text = "{\"text\":\"a\",\"type\":\"relation\"}{\"text\":\"b\"}\n\n{\"id\":7,\"text\":\"c\",\"at\":\"2026-01-02T03:04:05+08:00\"}\n{\"text\":\"d";
         let (good, bad) = parse(text, &TimeZone::UTC);
-        assert_eq!(good.iter().map(|(n, e)| (*n, e.text.as_str())).collect::<Vec<_>>(), [(1, "a"), (1, "b"), (3, "c")], "field case 23");
+        assert_eq!(
+            good.iter().map(|(n, e)| (*n, e.text.as_str())).collect::<Vec<_>>(),
+            [(1, "a"), (1, "b"), (3, "c")],
+            "field case 23"
+        );
         assert_eq!(good[2].1.id.as_deref(), Some("7"));
         assert_eq!(bad.iter().map(|b| b.line).collect::<Vec<_>>(), [4]);
     }

@@ -91,7 +91,11 @@ impl Operation for Import {
         let (lines, bad) = parse(&text, &engine.settings().zone);
         let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         let source = request.source.filter(|s| !s.trim().is_empty()).unwrap_or(name);
-        let plan = Plan { source, scope: Scope { branch: None, ..call.scope.clone() }, dry_run: request.dry_run.unwrap_or(false) };
+        let plan = Plan {
+            source,
+            scope: Scope { branch: None, ..call.scope.clone() },
+            dry_run: request.dry_run.unwrap_or(false),
+        };
         let lines: Vec<EpisodeLine> = lines.into_iter().map(|(_, line)| line).collect();
         let mut response = store(engine, call, &lines, &plan)?;
         response.rejected += bad.len();
@@ -102,7 +106,8 @@ impl Operation for Import {
 
 /// Reads a file as text; bytes that are not UTF-8 become replacement characters.
 pub(super) fn read_text(path: &Path) -> Result<String, Error> {
-    let bytes = std::fs::read(path).map_err(|source| Error::File { path: path.display().to_string(), source })?;
+    let bytes =
+        std::fs::read(path).map_err(|source| Error::File { path: path.display().to_string(), source })?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -122,12 +127,18 @@ pub struct Plan {
 }
 
 /// Stores events in batches, on record, and indexes them.
-pub fn store(engine: &Engine, call: &Call<'_>, lines: &[EpisodeLine], plan: &Plan) -> Result<Response, Error> {
+pub fn store(
+    engine: &Engine,
+    call: &Call<'_>,
+    lines: &[EpisodeLine],
+    plan: &Plan,
+) -> Result<Response, Error> {
     let gateway = Principal::new(PrincipalKind::Gateway, "import").on_behalf_of(call.principal);
     let as_gateway = Call { principal: &gateway, ..*call };
     authority::authorise(engine, &as_gateway, Action::Remember, Layer::P2, "")?;
     let mut gate = Gate::default();
-    let mut response = Response { scope: plan.scope.to_string(), dry_run: plan.dry_run, ..Response::default() };
+    let mut response =
+        Response { scope: plan.scope.to_string(), dry_run: plan.dry_run, ..Response::default() };
     let mut episodes = Vec::with_capacity(lines.len());
     let now = engine.clock().now();
     for (n, line) in lines.iter().enumerate() {
@@ -137,7 +148,9 @@ pub fn store(engine: &Engine, call: &Call<'_>, lines: &[EpisodeLine], plan: &Pla
             Err(error) => {
                 response.rejected += 1;
                 if response.problems.len() < LISTED {
-                    response.problems.push(format!("event {}: {error}", line.id.as_deref().unwrap_or("without id")));
+                    response
+                        .problems
+                        .push(format!("event {}: {error}", line.id.as_deref().unwrap_or("without id")));
                 }
             }
         }
@@ -233,7 +246,10 @@ fn batch_hash(batch: &[NewEpisode]) -> [u8; 32] {
 impl Render for Response {
     fn render(&self) -> Document {
         let would = if self.dry_run { "would import" } else { "imported" };
-        let text = format!("{would} {} episodes into {} ({} known already, {} rejected)", self.added, self.scope, self.known, self.rejected);
+        let text = format!(
+            "{would} {} episodes into {} ({} known already, {} rejected)",
+            self.added, self.scope, self.known, self.rejected
+        );
         let mark = if self.rejected == 0 { Mark::Good } else { Mark::Warning };
         let mut document = Document::new().note(mark, text);
         if !self.problems.is_empty() {
@@ -241,7 +257,8 @@ impl Render for Response {
             document = document.with(Block::Table { columns: vec!["problem".into()], rows });
         }
         if !self.redacted.is_empty() {
-            document = document.note(Mark::Warning, format!("secrets were blacked out: {}", self.redacted.join(", ")));
+            document = document
+                .note(Mark::Warning, format!("secrets were blacked out: {}", self.redacted.join(", ")));
         }
         document
     }

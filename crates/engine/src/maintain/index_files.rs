@@ -12,8 +12,7 @@ use strata_store::ledger::{NewAudit, NewSource, SourceRow, SourceState};
 
 use super::import::index_all;
 use crate::{
-    authority,
-    documents::{self, Section},
+    authority, documents,
     engine::Engine,
     error::Error,
     job::Job,
@@ -25,7 +24,7 @@ use crate::{
 /// See the module.
 pub struct IndexFiles;
 
-/// Sections of one transaction.
+/// Files of one transaction.
 const BATCH: usize = 500;
 /// Problems listed in the reply.
 const LISTED: usize = 20;
@@ -46,16 +45,16 @@ pub struct Request {
 pub struct Response {
     /// The folder.
     pub root: String,
-    /// Files read.
-    pub files: usize,
-    /// Sections new or changed.
+    /// Files new or changed.
     pub changed: usize,
-    /// Sections as before.
+    /// Files as before.
     pub unchanged: usize,
-    /// Sections that are gone.
+    /// Files that are gone.
     pub gone: usize,
-    /// Sections that could not be looked at; they are kept.
+    /// Files that could not be looked at; they stay searchable as they were.
     pub unavailable: usize,
+    /// Sections in the files that were read.
+    pub sections: usize,
     /// Files that could not be read, with the reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
@@ -84,7 +83,7 @@ impl Operation for IndexFiles {
         authority::authorise(engine, call, Action::Remember, Layer::P5, "")?;
         let job = Job::start(engine, call, "index", 0)?;
         let outcome = index(engine, call, &job, &path);
-        job.finish(outcome, |r| format!("{} sections changed, {} gone", r.changed, r.gone))
+        job.finish(outcome, |r| format!("{} files changed, {} gone", r.changed, r.gone))
     }
 }
 
@@ -125,34 +124,22 @@ fn index(engine: &Engine, call: &Call<'_>, job: &Job<'_>, path: &Path) -> Result
     let look = look(path);
     let root = look.root.to_string_lossy().into_owned();
     let mut response = Response { root: root.clone(), scope: call.scope.to_string(), ..Response::default() };
-    let known: HashMap<String, SourceRow> = engine
-        .ledger(call)?
-        .read(&engine.control(call), |r| r.sources(Some(&root)))?
-        .into_iter()
-        .filter(|s| s.namespace == call.scope.namespace && s.project == call.scope.project)
-        .map(|s| (s.path.clone(), s))
-        .collect();
+    let known = known_files(engine, call, &root)?;
     let mut pending: Vec<NewSource> = Vec::new();
     let mut seen: HashSet<String> = HashSet::new();
-    let mut unreadable: HashSet<String> = HashSet::new();
     let total = look.files.len() as u64;
     response.problems = look.problems;
     for (done, file) in look.files.iter().enumerate() {
         let name = file.strip_prefix(&look.root).unwrap_or(file).to_string_lossy().replace('\\', "/");
-        match read(file) {
-            Ok((mtime, size, sections)) => {
-                response.files += 1;
-                for section in &sections {
-                    let new = source(call, &root, &name, section, mtime, size);
-                    seen.insert(new.path.clone());
-                    let same = known.get(&new.path).is_some_and(|k| k.hash == new.hash && k.state == SourceState::Present);
-                    if same { response.unchanged += 1 } else { pending.push(new) }
-                }
+        match read(call, &root, &name, file) {
+            Ok((new, sections)) => {
+                seen.insert(name.clone());
+                response.sections += sections;
+                let same =
+                    known.get(&name).is_some_and(|k| k.hash == new.hash && k.state == SourceState::Present);
+                if same { response.unchanged += 1 } else { pending.push(new) }
             }
-            Err(error) => {
-                response.problems.push(error.to_string());
-                unreadable.insert(name);
-            }
+            Err(error) => response.problems.push(error.to_string()),
         }
         if pending.len() >= BATCH {
             response.changed += write(engine, call, &std::mem::take(&mut pending))?;
@@ -160,44 +147,53 @@ fn index(engine: &Engine, call: &Call<'_>, job: &Job<'_>, path: &Path) -> Result
         }
     }
     response.changed += write(engine, call, &pending)?;
-    retire(engine, call, path, &known, &seen, &unreadable, &mut response)?;
+    retire(engine, call, path, &known, &seen, &mut response)?;
     response.problems.truncate(LISTED);
     index_all(engine, call, job)?;
     Ok(response)
 }
 
-fn read(file: &Path) -> Result<(Timestamp, u64, Vec<Section>), Error> {
+fn known_files(engine: &Engine, call: &Call<'_>, root: &str) -> Result<HashMap<String, SourceRow>, Error> {
+    let rows = engine.ledger(call)?.read(&engine.control(call), |r| r.sources(Some(root)))?;
+    let here =
+        rows.into_iter().filter(|s| s.namespace == call.scope.namespace && s.project == call.scope.project);
+    Ok(here.map(|s| (s.path.clone(), s)).collect())
+}
+
+/// What a file is now, and how many sections it has.
+fn read(call: &Call<'_>, root: &str, name: &str, file: &Path) -> Result<(NewSource, usize), Error> {
     let failed = |source| Error::File { path: file.display().to_string(), source };
     let meta = std::fs::metadata(file).map_err(failed)?;
     let modified = meta.modified().ok().and_then(|t| t.duration_since(std::time::UNIX_EPOCH).ok());
-    let mtime = Timestamp(modified.and_then(|d| i64::try_from(d.as_micros()).ok()).unwrap_or(0));
-    Ok((mtime, meta.len(), documents::read_sections(file)?))
-}
-
-fn source(call: &Call<'_>, root: &str, name: &str, section: &Section, mtime: Timestamp, size: u64) -> NewSource {
+    let sections = documents::read_sections(file)?;
     let mut hasher = blake3::Hasher::new();
-    hasher.update(section.title.as_bytes()).update(&[0]).update(section.body.as_bytes());
-    NewSource {
+    for section in &sections {
+        for text in [&section.title, &section.body] {
+            hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
+        }
+    }
+    let new = NewSource {
         namespace: call.scope.namespace.clone(),
         project: call.scope.project.clone(),
         root: root.to_owned(),
-        path: documents::join_path(name, &section.key),
-        size: i64::try_from(size).unwrap_or(i64::MAX),
-        mtime,
+        path: name.to_owned(),
+        size: i64::try_from(meta.len()).unwrap_or(i64::MAX),
+        mtime: Timestamp(modified.and_then(|d| i64::try_from(d.as_micros()).ok()).unwrap_or(0)),
         hash: *hasher.finalize().as_bytes(),
         state: SourceState::Present,
-    }
+    };
+    Ok((new, sections.len()))
 }
 
-fn write(engine: &Engine, call: &Call<'_>, sections: &[NewSource]) -> Result<usize, Error> {
-    if sections.is_empty() {
+fn write(engine: &Engine, call: &Call<'_>, files: &[NewSource]) -> Result<usize, Error> {
+    if files.is_empty() {
         return Ok(0);
     }
     let mut hasher = blake3::Hasher::new();
-    for section in sections {
-        hasher.update(&section.hash);
+    for file in files {
+        hasher.update(&file.hash);
     }
-    let target = format!("documents:{}", sections.len());
+    let target = format!("documents:{}", files.len());
     let row = NewAudit {
         layer: Some(Layer::P5),
         after_hash: Some(*hasher.finalize().as_bytes()),
@@ -205,56 +201,44 @@ fn write(engine: &Engine, call: &Call<'_>, sections: &[NewSource]) -> Result<usi
     };
     engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
         let seq = w.record(&row)?;
-        for section in sections {
-            w.record_source(section, seq)?;
-        }
-        Ok(())
+        files.iter().try_for_each(|file| w.record_source(file, seq).map(drop))
     })?;
-    Ok(sections.len())
+    Ok(files.len())
 }
 
-/// Takes out the sections that are certainly gone, and marks those that could not be looked at.
+/// Takes out the files that are certainly gone. One that could not be looked at stays as it was last seen.
 fn retire(
     engine: &Engine,
     call: &Call<'_>,
     path: &Path,
     known: &HashMap<String, SourceRow>,
     seen: &HashSet<String>,
-    unreadable: &HashSet<String>,
     response: &mut Response,
 ) -> Result<(), Error> {
-    let mut marks: Vec<(i64, SourceState)> = Vec::new();
-    let mut missing: Vec<&SourceRow> = known.values().filter(|k| !seen.contains(&k.path)).collect();
-    missing.sort_by_key(|k| k.number);
-    for row in missing {
-        let (name, _) = documents::split_path(&row.path);
-        let file = Path::new(&row.root).join(&name);
+    let mut gone: Vec<i64> = Vec::new();
+    for row in known.values().filter(|k| k.state != SourceState::Gone && !seen.contains(&k.path)) {
+        let file = Path::new(&row.root).join(&row.path);
         if !file.starts_with(path) {
             continue;
         }
-        let state = match std::fs::metadata(&file) {
-            // Readable, so this section was edited away; or the file is now ignored.
-            Ok(_) if !unreadable.contains(&name) => SourceState::Gone,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound && path.exists() => SourceState::Gone,
-            _ => SourceState::Unavailable,
-        };
-        match state {
-            SourceState::Gone => response.gone += usize::from(row.state != SourceState::Gone),
-            _ => response.unavailable += 1,
-        }
-        // What could not be looked at stays as it was last seen, text and all.
-        if state == SourceState::Gone && row.state != SourceState::Gone {
-            marks.push((row.number, state));
+        match std::fs::File::open(&file) {
+            // Readable but not listed: it is ignored now, or too large.
+            Ok(_) => gone.push(row.number),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound && path.exists() => gone.push(row.number),
+            Err(_) => response.unavailable += 1,
         }
     }
-    if marks.is_empty() {
+    response.gone = gone.len();
+    if gone.is_empty() {
         return Ok(());
     }
-    let target = format!("documents:{}", marks.len());
-    let row = NewAudit { layer: Some(Layer::P5), reason: "no longer there", ..NewAudit::new(call.principal, call.face, "index", &target) };
+    gone.sort_unstable();
+    let target = format!("documents:{}", gone.len());
+    let new = NewAudit::new(call.principal, call.face, "index", &target);
+    let row = NewAudit { layer: Some(Layer::P5), reason: "no longer there", ..new };
     engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
         let seq = w.record(&row)?;
-        marks.iter().try_for_each(|(number, state)| w.mark_source(*number, *state, seq))
+        gone.iter().try_for_each(|number| w.mark_source(*number, SourceState::Gone, seq))
     })?;
     Ok(())
 }
@@ -262,12 +246,15 @@ fn retire(
 impl Render for Response {
     fn render(&self) -> Document {
         let text = format!(
-            "indexed {} files: {} sections new or changed, {} unchanged, {} gone",
-            self.files, self.changed, self.unchanged, self.gone
+            "indexed {}: {} files new or changed, {} unchanged, {} gone; {} sections",
+            self.root, self.changed, self.unchanged, self.gone, self.sections
         );
         let mut document = Document::new().note(Mark::Good, text);
         if self.unavailable > 0 {
-            let text = format!("{} sections could not be looked at; they are kept as they were", self.unavailable);
+            let text = format!(
+                "{} files could not be looked at; they stay searchable as they were",
+                self.unavailable
+            );
             document = document.note(Mark::Warning, text);
         }
         if !self.problems.is_empty() {

@@ -67,7 +67,8 @@ impl Operation for Init {
                 });
             }
             let key = hexadecimal(&secret.public().to_bytes());
-            let row = NewAudit { reason: "passphrase set", ..NewAudit::new(call.principal, call.face, "init", "") };
+            let row =
+                NewAudit { reason: "passphrase set", ..NewAudit::new(call.principal, call.face, "init", "") };
             ledger.write(&control, engine.clock().now(), |w| {
                 w.record(&row)?;
                 w.set_setting(PUBLIC_KEY, &key)?;
@@ -109,7 +110,10 @@ impl Render for Response {
         let document = match (self.secret_set, self.has_secret) {
             (true, _) => document.note(Mark::Good, "passphrase set; rules, identity and purges now need it"),
             (false, true) => document,
-            (false, false) => document.note(Mark::Info, "no passphrase: run `strata init` at a terminal to protect rules and purges"),
+            (false, false) => document.note(
+                Mark::Info,
+                "no passphrase: run `strata init` at a terminal to protect rules and purges",
+            ),
         };
         document.text("Next:").with(Block::Code {
             language: "sh",

@@ -97,7 +97,7 @@ impl Draft {
             scope: placed(call.scope, request.scope)?,
             pinned: request.pinned.unwrap_or(false),
             metadata: gate.map("metadata", &request.metadata)?,
-            route: gate::route_note(&text, kind.as_str()),
+            route: gate::route_note(&text, &kind),
             bands: duplicate::bands(&text),
             redacted: gate.redacted,
             text,
@@ -116,7 +116,11 @@ fn validity(engine: &Engine, request: &Request) -> Result<(Option<Timestamp>, Op
     let mut to = read("valid_to", &request.valid_to)?.map(|r| r.to);
     if let Some(days) = request.ttl_days {
         if days == 0 || days > MAX_TTL_DAYS {
-            return Err(Error::argument("ttl_days", format!("{days} is out of range"), format!("send 1 to {MAX_TTL_DAYS}, or leave it out")));
+            return Err(Error::argument(
+                "ttl_days",
+                format!("{days} is out of range"),
+                format!("send 1 to {MAX_TTL_DAYS}, or leave it out"),
+            ));
         }
         let end = Timestamp(engine.clock().now().0.saturating_add(i64::from(days) * DAY));
         to = Some(to.map_or(end, |t| t.min(end)));
@@ -154,8 +158,18 @@ fn placed(standing: &Scope, wanted: Option<ScopeName>) -> Result<Scope, Error> {
         None => Ok(project),
         Some(ScopeName::User) => Ok(user),
         Some(ScopeName::Project) if standing.project.is_some() => Ok(project),
-        Some(ScopeName::Branch) if standing.project.is_some() && standing.branch.is_some() => Ok(standing.clone()),
-        Some(ScopeName::Project) => Err(Error::argument("scope", "no project is known here", "start Strata inside a repository, pass --project, or use scope user")),
-        Some(ScopeName::Branch) => Err(Error::argument("scope", "no branch is known here", "start Strata inside a checkout, or use scope project or user")),
+        Some(ScopeName::Branch) if standing.project.is_some() && standing.branch.is_some() => {
+            Ok(standing.clone())
+        }
+        Some(ScopeName::Project) => Err(Error::argument(
+            "scope",
+            "no project is known here",
+            "start Strata inside a repository, pass --project, or use scope user",
+        )),
+        Some(ScopeName::Branch) => Err(Error::argument(
+            "scope",
+            "no branch is known here",
+            "start Strata inside a checkout, or use scope project or user",
+        )),
     }
 }

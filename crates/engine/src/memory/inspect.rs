@@ -7,13 +7,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_core::{
     chain::LinkedEntry,
-    id::{IdKind, PartialId},
+    id::{Id, IdKind, PartialId},
+    scope::Scope,
     time::Timestamp,
 };
-use strata_store::ledger::{EpisodeRow, EvidenceRow, History, LedgerRead, MemoryRow, UsageRow};
+use strata_store::ledger::{EpisodeRow, EvidenceRow, History, LedgerRead, MemoryRow, SourceState, UsageRow};
 
 use super::reference::Reference;
 use crate::{
+    documents,
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
@@ -41,6 +43,23 @@ pub enum Response {
     Memory(Box<MemoryView>),
     /// A raw event with its neighbours.
     Episode(Box<EpisodeView>),
+    /// A section of an indexed file.
+    Document(Box<DocumentView>),
+}
+
+/// A section of an indexed file, as the file has it now.
+#[derive(Debug, Serialize)]
+pub struct DocumentView {
+    /// The id it was asked by.
+    pub id: String,
+    /// The file, absolute.
+    pub path: String,
+    /// The headings above it.
+    pub heading: String,
+    /// Its text.
+    pub text: String,
+    /// When the file was last changed.
+    pub modified: String,
 }
 
 /// A memory with everything known about it.
@@ -193,7 +212,7 @@ impl Operation for Inspect {
         positional: &["id"],
         title: "Inspect one memory",
         about: "Shows one memory whole: text, state, where it comes from, evidence, all its versions and what the audit says \
-                about it. Also shows a conversation turn (ep_...) with the turns around it. Use it after `recall` when the \
+                about it. Also shows a conversation turn (ep_...) with the turns around it, and a section of an indexed file (doc_...). Use it after `recall` when the \
                 short record is not enough, and before `update` or `forget`.",
         effect: Effect::Read,
         audience: Audience::Everyone,
@@ -209,6 +228,12 @@ impl Operation for Inspect {
             let view = ledger.read(&control, |r| Ok(episode(r, call, &partial, zone)))??;
             return Ok(Response::Episode(Box::new(view)));
         }
+        if let Ok(id) = Id::parse(&request.id)
+            && id.kind() == IdKind::Document
+        {
+            let view = ledger.read(&control, |r| Ok(document(r, call, &id, zone)))??;
+            return Ok(Response::Document(Box::new(view)));
+        }
         let reference = Reference::read("id", &request.id)?;
         let view = ledger.read(&control, |r| Ok(memory(r, call, &reference, zone)))??;
         engine.note_usage(call, &[], &[(view.number, 1)]);
@@ -216,7 +241,12 @@ impl Operation for Inspect {
     }
 }
 
-fn memory(r: &LedgerRead<'_>, call: &Call<'_>, reference: &Reference, zone: &TimeZone) -> Result<MemoryView, Error> {
+fn memory(
+    r: &LedgerRead<'_>,
+    call: &Call<'_>,
+    reference: &Reference,
+    zone: &TimeZone,
+) -> Result<MemoryView, Error> {
     let row = reference.find(r, call)?.existing()?;
     let history = r.history(row.number)?;
     let evidence = r.evidence(row.number)?;
@@ -224,7 +254,12 @@ fn memory(r: &LedgerRead<'_>, call: &Call<'_>, reference: &Reference, zone: &Tim
     Ok(MemoryView::new(row, &history, &evidence, usage, zone))
 }
 
-fn episode(r: &LedgerRead<'_>, call: &Call<'_>, id: &PartialId, zone: &TimeZone) -> Result<EpisodeView, Error> {
+fn episode(
+    r: &LedgerRead<'_>,
+    call: &Call<'_>,
+    id: &PartialId,
+    zone: &TimeZone,
+) -> Result<EpisodeView, Error> {
     let hint = "use an id from `recall`";
     let missing = || Error::NotFound { what: "episode", id: id.text.clone(), hint: hint.into() };
     let row = match r.episode_by_prefix(id) {
@@ -238,8 +273,47 @@ fn episode(r: &LedgerRead<'_>, call: &Call<'_>, id: &PartialId, zone: &TimeZone)
     Ok(EpisodeView::new(row, around, zone))
 }
 
+fn document(r: &LedgerRead<'_>, call: &Call<'_>, id: &Id, zone: &TimeZone) -> Result<DocumentView, Error> {
+    let hint = "its file has changed since; call `recall` again, or run `strata index`";
+    let missing = || Error::NotFound { what: "document section", id: id.to_string(), hint: hint.into() };
+    let (number, part) = documents::parse_id(id);
+    let row = r.source(number)?.filter(|row| row.state == SourceState::Present).ok_or_else(missing)?;
+    let scope = Scope { namespace: row.namespace.clone(), project: row.project.clone(), branch: None };
+    if !super::reference::sees_scope(call, &scope) {
+        return Err(missing());
+    }
+    let path = std::path::Path::new(&row.root).join(&row.path);
+    let sections = documents::read_sections(&path)?;
+    let section = documents::section_of_part(&sections, part).ok_or_else(missing)?;
+    Ok(DocumentView {
+        id: id.to_string(),
+        path: path.display().to_string(),
+        heading: section.title.clone(),
+        text: section.body.clone(),
+        modified: stamp(row.mtime, zone),
+    })
+}
+
+impl DocumentView {
+    fn render(&self) -> Document {
+        let record = Record {
+            id: self.id.clone(),
+            attributes: vec![crate::render::neutral(&self.path), format!("changed {}", self.modified)],
+            title: Some(self.heading.clone()).filter(|h| !h.is_empty()),
+            text: self.text.clone(),
+        };
+        Document::new().with(Block::Records { trust: Trust::Data, records: vec![record] })
+    }
+}
+
 impl MemoryView {
-    fn new(row: MemoryRow, history: &History, evidence: &[EvidenceRow], usage: UsageRow, zone: &TimeZone) -> Self {
+    fn new(
+        row: MemoryRow,
+        history: &History,
+        evidence: &[EvidenceRow],
+        usage: UsageRow,
+        zone: &TimeZone,
+    ) -> Self {
         let optional = |text: String| (!text.is_empty()).then_some(text);
         Self {
             id: row.id,
@@ -276,7 +350,10 @@ impl MemoryView {
     fn pairs(&self) -> Vec<(String, String)> {
         let mut pairs = vec![
             ("layer".to_owned(), format!("{} {}", self.layer, self.kind)),
-            ("status".to_owned(), format!("{}, {}{}", self.status, self.tier, if self.pinned { ", pinned" } else { "" })),
+            (
+                "status".to_owned(),
+                format!("{}, {}{}", self.status, self.tier, if self.pinned { ", pinned" } else { "" }),
+            ),
             ("confidence".to_owned(), format!("{:.2}, importance {:.2}", self.confidence, self.importance)),
             ("scope".to_owned(), self.scope.clone()),
             ("written".to_owned(), format!("{} by {}", self.created_at, self.writer)),
@@ -301,15 +378,20 @@ impl MemoryView {
     }
 
     fn render(&self) -> Document {
-        let trust = if matches!(self.layer.as_str(), "P0" | "P1") && self.status == "active" { Trust::Approved } else { Trust::Data };
+        let trust = if matches!(self.layer.as_str(), "P0" | "P1") && self.status == "active" {
+            Trust::Approved
+        } else {
+            Trust::Data
+        };
         let record = Record {
             id: self.id.clone(),
             attributes: vec![format!("#{}", self.number)],
             title: self.title.clone(),
             text: self.text.clone(),
         };
-        let mut document =
-            Document::new().with(Block::Records { trust, records: vec![record] }).with(Block::Pairs(self.neutral_pairs()));
+        let mut document = Document::new()
+            .with(Block::Records { trust, records: vec![record] })
+            .with(Block::Pairs(self.neutral_pairs()));
         if self.history.len() > 1 {
             let versions = self.history.iter().map(|v| Record {
                 id: v.id.clone(),
@@ -369,7 +451,15 @@ pub fn audit_table(lines: &[AuditLine]) -> Block {
             None => l.principal.clone(),
         };
         let layer = l.layer.clone().unwrap_or_default();
-        vec![l.seq.to_string(), l.at.clone(), who, l.action.clone(), layer, l.outcome.to_owned(), l.reason.clone()]
+        vec![
+            l.seq.to_string(),
+            l.at.clone(),
+            who,
+            l.action.clone(),
+            layer,
+            l.outcome.to_owned(),
+            l.reason.clone(),
+        ]
     };
     Block::Table { columns, rows: lines.iter().map(row).collect() }
 }
@@ -413,6 +503,7 @@ impl Render for Response {
         let document = match self {
             Self::Memory(view) => view.render(),
             Self::Episode(view) => view.render(),
+            Self::Document(view) => view.render(),
         };
         match self {
             Self::Memory(view) if view.superseded_by.is_some() => {

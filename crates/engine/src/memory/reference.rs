@@ -43,9 +43,11 @@ impl Reference {
     /// Reads a reference for a change: it must name one memory for certain.
     pub fn exact(field: &str, text: &str) -> Result<Self, Error> {
         match Self::read(field, text)? {
-            Self::Prefix(_) => {
-                Err(Error::argument(field, "a change needs the whole id", "give all ten characters after `mem_`, or #number"))
-            }
+            Self::Prefix(_) => Err(Error::argument(
+                field,
+                "a change needs the whole id",
+                "give all ten characters after `mem_`, or #number",
+            )),
             reference => Ok(reference),
         }
     }
@@ -80,7 +82,11 @@ pub fn sees_scope(call: &Call<'_>, scope: &Scope) -> bool {
 }
 
 fn not_found(id: &str) -> Error {
-    Error::NotFound { what: "memory", id: id.to_owned(), hint: "use an id from `recall`; ids look like mem_0123456789 or #12".into() }
+    Error::NotFound {
+        what: "memory",
+        id: id.to_owned(),
+        hint: "use an id from `recall`; ids look like mem_0123456789 or #12".into(),
+    }
 }
 
 impl std::fmt::Display for Reference {

@@ -185,7 +185,11 @@ impl Response {
 impl Render for Response {
     fn render(&self) -> Document {
         let what = format!("#{} {} ({}, {}, {})", self.number, self.id, self.kind, self.layer, self.scope);
-        let first = if self.status == "saved" { format!("saved {what}") } else { format!("already stored as {what}") };
+        let first = if self.status == "saved" {
+            format!("saved {what}")
+        } else {
+            format!("already stored as {what}")
+        };
         let mut document = Document::new().note(Mark::Good, first);
         if let Some(old) = &self.superseded {
             document = document.note(Mark::Info, format!("superseded {old}; its history is kept"));
@@ -195,7 +199,8 @@ impl Render for Response {
         }
         if !self.redacted.is_empty() {
             let families = self.redacted.join(", ");
-            document = document.note(Mark::Warning, format!("secrets were blacked out before storing: {families}"));
+            document =
+                document.note(Mark::Warning, format!("secrets were blacked out before storing: {families}"));
         }
         if let Some(route) = &self.route {
             document = document.note(Mark::Info, format!("this might belong elsewhere ({route})"));

@@ -43,6 +43,9 @@ impl Operation for Restore {
             },
             _ => "nothing is left to do".to_owned(),
         };
-        Err(Error::Conflict { message: format!("memory {} is {}, not forgotten", old.id, old.state.status), hint })
+        Err(Error::Conflict {
+            message: format!("memory {} is {}, not forgotten", old.id, old.state.status),
+            hint,
+        })
     }
 }

@@ -106,8 +106,15 @@ impl Operation for Update {
         must_stand(&old)?;
         let state = next_state(&old, &request)?;
         authority::authorise(engine, call, Action::Update, old.state.layer, &old.id)?;
-        let rewritten = request.text.is_some() || request.title.is_some() || request.kind.is_some() || request.tags.is_some();
-        if rewritten { replace(engine, call, &old, &state, &request) } else { adjust(engine, call, &old, &state, &request) }
+        let rewritten = request.text.is_some()
+            || request.title.is_some()
+            || request.kind.is_some()
+            || request.tags.is_some();
+        if rewritten {
+            replace(engine, call, &old, &state, &request)
+        } else {
+            adjust(engine, call, &old, &state, &request)
+        }
     }
 }
 
@@ -138,14 +145,24 @@ fn next_state(old: &MemoryRow, request: &Request) -> Result<State, Error> {
 }
 
 /// A new version takes the old one's place.
-fn replace(engine: &Engine, call: &Call<'_>, old: &MemoryRow, state: &State, request: &Request) -> Result<Response, Error> {
+fn replace(
+    engine: &Engine,
+    call: &Call<'_>,
+    old: &MemoryRow,
+    state: &State,
+    request: &Request,
+) -> Result<Response, Error> {
     let mut gate = Gate::default();
     let text = request.text.as_deref().map_or_else(|| Ok(old.body.clone()), |t| gate.body("text", t))?;
     let title = match &request.title {
         Some(title) => gate.field("title", Some(title))?,
         None => (!old.title.is_empty()).then(|| old.title.clone()),
     };
-    let kind = request.kind.as_deref().map_or_else(|| Ok(old.kind.clone()), Kind::parse).map_err(|e| Error::parse("kind", &e))?;
+    let kind = request
+        .kind
+        .as_deref()
+        .map_or_else(|| Ok(old.kind.clone()), Kind::parse)
+        .map_err(|e| Error::parse("kind", &e))?;
     let draft = Draft {
         bands: strata_core::duplicate::bands(&text),
         route: None,
@@ -180,9 +197,19 @@ fn replace(engine: &Engine, call: &Call<'_>, old: &MemoryRow, state: &State, req
 }
 
 /// The memory stays, its state changes.
-fn adjust(engine: &Engine, call: &Call<'_>, old: &MemoryRow, state: &State, request: &Request) -> Result<Response, Error> {
+fn adjust(
+    engine: &Engine,
+    call: &Call<'_>,
+    old: &MemoryRow,
+    state: &State,
+    request: &Request,
+) -> Result<Response, Error> {
     if *state == old.state {
-        return Err(Error::argument("text", "nothing would change", "give a new text, or another attribute to change"));
+        return Err(Error::argument(
+            "text",
+            "nothing would change",
+            "give a new text, or another attribute to change",
+        ));
     }
     let actor = authority::authorise(engine, call, Action::Update, state.layer, &old.id)?;
     let reason = Gate::default().field("reason", request.reason.as_deref())?.unwrap_or_default();
@@ -222,6 +249,9 @@ impl Render for Response {
         if self.redacted.is_empty() {
             return document;
         }
-        document.note(Mark::Warning, format!("secrets were blacked out before storing: {}", self.redacted.join(", ")))
+        document.note(
+            Mark::Warning,
+            format!("secrets were blacked out before storing: {}", self.redacted.join(", ")),
+        )
     }
 }

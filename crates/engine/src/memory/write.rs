@@ -60,7 +60,8 @@ pub fn store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Stored, 
         authority::authorise(engine, call, Action::Update, old.state.layer, &old.id)?;
     }
     let new = new_memory(engine, &actor, draft, &identity, plan.predecessor.as_ref(), &plan.reason);
-    let mut stored = ledger.write(&control, engine.clock().now(), |w| commit(w, call, &actor, &new, &plan))?;
+    let mut stored =
+        ledger.write(&control, engine.clock().now(), |w| commit(w, call, &actor, &new, &plan))?;
     stored.similar = plan.similar.filter(|s| stored.superseded.as_ref() != Some(&s.id) && s.id != stored.id);
     engine.follow_truth(call)?;
     Ok(stored)
@@ -70,7 +71,11 @@ fn plan(read: &LedgerRead<'_>, call: &Call<'_>, draft: &Draft, identity: &str) -
     let similar = nearest(read, draft)?;
     if let Some(named) = &draft.supersedes {
         let old = Reference::exact("supersedes", named)?.find(read, call)?.existing()?;
-        return Ok(Plan { predecessor: Some(old), reason: draft.supersede_reason.clone().unwrap_or_else(|| "corrected".into()), similar: found(similar) });
+        return Ok(Plan {
+            predecessor: Some(old),
+            reason: draft.supersede_reason.clone().unwrap_or_else(|| "corrected".into()),
+            similar: found(similar),
+        });
     }
     if let Some(topic) = &draft.topic_key
         && let Some(old) = read.live_by_topic(&draft.scope, topic)?
@@ -80,7 +85,10 @@ fn plan(read: &LedgerRead<'_>, call: &Call<'_>, draft: &Draft, identity: &str) -
         return Ok(Plan { predecessor, reason: format!("same topic: {topic}"), similar: found(similar) });
     }
     let turned = similar.as_ref().filter(|(old, c)| {
-        similar::takes_over(c) && old.scope == draft.scope && old.state.layer == draft.layer && old.kind == draft.kind
+        similar::takes_over(c)
+            && old.scope == draft.scope
+            && old.state.layer == draft.layer
+            && old.kind == draft.kind
     });
     if let Some((old, _)) = turned {
         let reason = "a later statement says the opposite".to_owned();

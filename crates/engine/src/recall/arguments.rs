@@ -10,12 +10,7 @@ use strata_core::{
 use strata_store::index::SourceKind;
 
 use super::search::Query;
-use crate::{
-    engine::Engine,
-    error::Error,
-    memory::remember::LayerName,
-    operation::Call,
-};
+use crate::{engine::Engine, error::Error, memory::remember::LayerName, operation::Call};
 
 /// Most results that one call returns.
 pub const MAX_LIMIT: u32 = 100;
@@ -87,7 +82,10 @@ impl Request {
             text.as_deref().map(|t| parse_range(t, zone).map_err(|e| Error::parse(field, &e))).transpose()
         };
         let (since, until) = (moment("since", &self.since)?, moment("until", &self.until)?);
-        let time = TimeRange { from: since.map_or(TimeRange::ALL.from, |r| r.from), to: until.map_or(TimeRange::ALL.to, |r| r.to) };
+        let time = TimeRange {
+            from: since.map_or(TimeRange::ALL.from, |r| r.from),
+            to: until.map_or(TimeRange::ALL.to, |r| r.to),
+        };
         if time.from >= time.to {
             return Err(Error::argument("until", "lies before `since`", "swap the two"));
         }
@@ -95,7 +93,11 @@ impl Request {
             text: self.query.clone(),
             scope: self.standing(call.scope),
             layers: self.layers.iter().map(|l| Layer::from(*l)).collect(),
-            kinds: self.kinds.iter().map(|k| Kind::parse(k).map_err(|e| Error::parse("kinds", &e))).collect::<Result<_, _>>()?,
+            kinds: self
+                .kinds
+                .iter()
+                .map(|k| Kind::parse(k).map_err(|e| Error::parse("kinds", &e)))
+                .collect::<Result<_, _>>()?,
             sources: self.sources.iter().map(|s| s.kind()).collect(),
             tags: self.tags.clone(),
             session: self.session.clone(),

@@ -26,7 +26,12 @@ const MAX_PROJECTS: usize = 20;
 const COUNTED: usize = 10;
 
 /// Looks without the filters, and, for a person, into the other projects.
-pub fn look(engine: &Engine, call: &Call<'_>, query: &Query, is_filtered: bool) -> Result<Option<Elsewhere>, Error> {
+pub fn look(
+    engine: &Engine,
+    call: &Call<'_>,
+    query: &Query,
+    is_filtered: bool,
+) -> Result<Option<Elsewhere>, Error> {
     let plain = |scope: &Scope| Query::new(&query.text, scope, COUNTED);
     if is_filtered {
         let hits = search(engine, call, &plain(call.scope))?.hits.len();

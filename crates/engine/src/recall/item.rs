@@ -2,14 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use strata_core::{id::IdKind, time::Timestamp};
+use strata_core::time::Timestamp;
 use strata_store::{
     error::StoreError,
-    index::{Found, SourceKind},
+    index::{Found, Section, SourceKind},
     ledger::{EpisodeRow, LedgerRead, MemoryRow, SourceRow, SourceState},
 };
 
 use super::search::Query;
+use crate::documents;
+
+/// A part of an indexed file: the file, the section as far as the index has it, and the part's number.
+#[derive(Debug, Clone)]
+pub struct DocumentPart {
+    /// The file.
+    pub file: SourceRow,
+    /// The headings above the part, and its text.
+    pub section: Section,
+    /// Its number within the file.
+    pub part: u32,
+}
 
 /// A memory, an episode or a section of a document.
 #[derive(Debug, Clone)]
@@ -18,13 +30,17 @@ pub enum Item {
     Memory(Box<MemoryRow>),
     /// A raw event.
     Episode(Box<EpisodeRow>),
-    /// A section of an indexed file, with its text.
-    Document(Box<SourceRow>, String),
+    /// A part of an indexed file.
+    Document(Box<DocumentPart>),
 }
 
 impl Item {
     /// Reads what a passage points at; `None` when it is not (or was not at `as_of`) in force.
-    pub fn load(ledger: &LedgerRead<'_>, found: &Found, as_of: Option<i64>) -> Result<Option<Self>, StoreError> {
+    pub fn load(
+        ledger: &LedgerRead<'_>,
+        found: &Found,
+        as_of: Option<i64>,
+    ) -> Result<Option<Self>, StoreError> {
         match found.source.kind {
             SourceKind::Memory => memory(ledger, found.source.number, as_of),
             SourceKind::Episode => {
@@ -34,7 +50,12 @@ impl Item {
             }
             SourceKind::Document => {
                 let row = ledger.source(found.source.number)?.filter(|r| r.state == SourceState::Present);
-                Ok(row.zip(found.text.clone()).map(|(r, text)| Self::Document(Box::new(r), text)))
+                let part = row.zip(found.text.clone()).map(|(file, section)| DocumentPart {
+                    file,
+                    section,
+                    part: found.part,
+                });
+                Ok(part.map(|p| Self::Document(Box::new(p))))
             }
         }
     }
@@ -59,7 +80,7 @@ impl Item {
         match self {
             Self::Memory(m) => m.id.clone(),
             Self::Episode(e) => e.id.clone(),
-            Self::Document(d, _) => format!("{}{}", IdKind::Document.prefix(), d.number),
+            Self::Document(d) => documents::id(d.file.number, d.part).to_string(),
         }
     }
 
@@ -77,7 +98,7 @@ impl Item {
         match self {
             Self::Memory(m) => &m.body,
             Self::Episode(e) => &e.text,
-            Self::Document(_, text) => text,
+            Self::Document(d) => &d.section.body,
         }
     }
 
@@ -86,7 +107,7 @@ impl Item {
         match self {
             Self::Memory(m) => Some(m.title.clone()).filter(|t| !t.is_empty()),
             Self::Episode(_) => None,
-            Self::Document(d, _) => Some(d.path.clone()),
+            Self::Document(d) => Some(d.section.title.clone()).filter(|t| !t.is_empty()),
         }
     }
 
@@ -95,7 +116,7 @@ impl Item {
         match self {
             Self::Memory(m) => m.valid_from.unwrap_or(m.created_at),
             Self::Episode(e) => e.at,
-            Self::Document(d, _) => d.mtime,
+            Self::Document(d) => d.file.mtime,
         }
     }
 
@@ -106,7 +127,7 @@ impl Item {
             Self::Memory(m) => m.source.clone(),
             Self::Episode(e) if e.speaker.is_empty() => e.session.clone(),
             Self::Episode(e) => format!("{}, {}", e.speaker, e.session),
-            Self::Document(d, _) => d.path.clone(),
+            Self::Document(d) => d.file.path.clone(),
         }
     }
 }

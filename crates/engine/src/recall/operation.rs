@@ -184,7 +184,9 @@ impl Response {
             semantic: engine.searcher().semantic().to_string(),
             index_behind: outcome.index_behind,
             elsewhere,
-            near_misses: near.map(|(h, reason)| NearMiss { reason, hit: HitView::new(h, zone, true) }).collect(),
+            near_misses: near
+                .map(|(h, reason)| NearMiss { reason, hit: HitView::new(h, zone, true) })
+                .collect(),
             query,
         }
     }
@@ -214,7 +216,7 @@ impl HitView {
             session: item.session().map(str::to_owned),
             external_id: if let Item::Episode(e) = item { e.external_id.clone() } else { None },
             title: item.title(),
-            text: excerpt(item.text(), hit.found.part),
+            text: excerpt(item, hit.found.part),
             score: hit.found.hit.score,
             duplicates: hit.found.duplicates.len(),
             explanation: explain.then(|| explanation(&hit.found)),
@@ -240,7 +242,10 @@ impl HitView {
 }
 
 /// The part of a long text that was found, or its beginning.
-fn excerpt(text: &str, part: u32) -> String {
+fn excerpt(item: &Item, part: u32) -> String {
+    let text = item.text();
+    // The index hands over just the part of a document; of other texts the part is cut out here.
+    let part = if matches!(item, Item::Document(_)) { 0 } else { part };
     let piece = cut(text).get(part as usize).copied().unwrap_or(text);
     let mut shown: String = piece.chars().take(EXCERPT).collect();
     if part > 0 {
@@ -297,7 +302,8 @@ impl Render for Response {
     fn render(&self) -> Document {
         if self.hits.is_empty() {
             let shown: String = self.query.chars().take(80).collect();
-            let mut document = Document::new().note(Mark::Info, format!("Nothing found in memory for \"{shown}\"."));
+            let mut document =
+                Document::new().note(Mark::Info, format!("Nothing found in memory for \"{shown}\"."));
             if let Some(elsewhere) = &self.elsewhere {
                 document = document.note(Mark::Info, elsewhere.sentence());
             }
@@ -307,10 +313,19 @@ impl Render for Response {
         let mut document = Document::new().with(Block::Records { trust: Trust::Data, records });
         if self.more > 0 {
             let plural = if self.more == 1 { "" } else { "s" };
-            document = document.note(Mark::Info, format!("{} more hit{plural}: narrow the query, or raise `limit` or `budget_tokens`", self.more));
+            document = document.note(
+                Mark::Info,
+                format!(
+                    "{} more hit{plural}: narrow the query, or raise `limit` or `budget_tokens`",
+                    self.more
+                ),
+            );
         }
         if self.index_behind > 0 {
-            document = document.note(Mark::Info, format!("the index is {} changes behind; they were searched directly", self.index_behind));
+            document = document.note(
+                Mark::Info,
+                format!("the index is {} changes behind; they were searched directly", self.index_behind),
+            );
         }
         self.misses(document)
     }
@@ -326,6 +341,8 @@ impl Response {
             record.attributes.insert(0, miss.reason.to_owned());
             record
         });
-        document.with(Block::Heading("Near misses".into())).with(Block::Records { trust: Trust::Data, records: records.collect() })
+        document
+            .with(Block::Heading("Near misses".into()))
+            .with(Block::Records { trust: Trust::Data, records: records.collect() })
     }
 }

@@ -135,7 +135,8 @@ pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome
 /// The collections that a reader in `scope` sees, as the index names them.
 pub fn collections(scope: &Scope) -> Vec<CollectionKey> {
     let seen = scope.collections().into_iter();
-    seen.map(|(namespace, project)| CollectionKey::new(LOCAL, &namespace, project.as_deref().unwrap_or(""))).collect()
+    seen.map(|(namespace, project)| CollectionKey::new(LOCAL, &namespace, project.as_deref().unwrap_or("")))
+        .collect()
 }
 
 fn filter(query: &Query) -> Filter {
@@ -174,7 +175,9 @@ fn join(
     let mut outcome = Outcome { is_semantic: answer.is_semantic, ..Outcome::default() };
     let mut seen = HashSet::new();
     let mut take = |found: Found| -> Result<Option<Hit>, strata_store::error::StoreError> {
-        if !seen.insert(found.source) {
+        // Sections of one file are results of their own; the parts of a memory are one result.
+        let part = if found.source.kind == SourceKind::Document { found.part } else { 0 };
+        if !seen.insert((found.source, part)) {
             return Ok(None);
         }
         let item = Item::load(ledger, &found, as_of)?;

@@ -41,12 +41,15 @@ impl Session {
         let home = tempfile::tempdir().expect("a temporary directory");
         let mut settings = Settings::for_home(home.path());
         change(&mut settings);
-        let engine = Engine::with_sources(
-            settings,
-            Box::new(ManualClock::at(NOON)),
-            Box::new(SeededIds::new(7)),
-        );
-        Self { engine, principal: Principal::new(PrincipalKind::Agent, "test"), scope: Scope::user(), secret: None, home }
+        let engine =
+            Engine::with_sources(settings, Box::new(ManualClock::at(NOON)), Box::new(SeededIds::new(7)));
+        Self {
+            engine,
+            principal: Principal::new(PrincipalKind::Agent, "test"),
+            scope: Scope::user(),
+            secret: None,
+            home,
+        }
     }
 
     pub fn as_principal(mut self, kind: PrincipalKind) -> Self {
@@ -60,7 +63,8 @@ impl Session {
 
     /// Runs a tool and returns the whole reply.
     pub fn reply(&self, tool: &str, arguments: Value) -> Result<Reply, Error> {
-        let entry = OPERATIONS.iter().find(|e| e.spec.tool == tool).unwrap_or_else(|| panic!("no tool `{tool}`"));
+        let entry =
+            OPERATIONS.iter().find(|e| e.spec.tool == tool).unwrap_or_else(|| panic!("no tool `{tool}`"));
         let call = Call {
             principal: &self.principal,
             scope: &self.scope,
@@ -119,5 +123,10 @@ impl Session {
 
 /// The ids of a recall's hits.
 pub fn ids(reply: &Value) -> Vec<String> {
-    reply["hits"].as_array().expect("hits").iter().map(|h| h["id"].as_str().expect("an id").to_owned()).collect()
+    reply["hits"]
+        .as_array()
+        .expect("hits")
+        .iter()
+        .map(|h| h["id"].as_str().expect("an id").to_owned())
+        .collect()
 }

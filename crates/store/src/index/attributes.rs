@@ -192,25 +192,23 @@ mod tests {
         let first = (any::<u8>(), any::<i64>(), any::<u32>(), any::<u32>(), any::<i64>(), any::<u32>());
         let second = (any::<i64>(), any::<u8>(), any::<u32>(), any::<u32>(), any::<u8>(), any::<u8>());
         let rest = (any::<u32>(), any::<u32>(), any::<u64>(), any::<u32>(), any::<i64>());
-        (first, second, rest).prop_map(|(a, b, (flags, length, sketch, exact, from_seq))| {
-            Attributes {
-                source_kind: a.0,
-                source: a.1,
-                part: a.2,
-                group: a.3,
-                order: a.4,
-                owner: a.5,
-                at: b.0,
-                layer: b.1,
-                kind: b.2,
-                branch: b.3,
-                confidence: b.4,
-                importance: b.5,
-                flags,
-                length,
-                fingerprint: Fingerprint { sketch, exact },
-                from_seq,
-            }
+        (first, second, rest).prop_map(|(a, b, (flags, length, sketch, exact, from_seq))| Attributes {
+            source_kind: a.0,
+            source: a.1,
+            part: a.2,
+            group: a.3,
+            order: a.4,
+            owner: a.5,
+            at: b.0,
+            layer: b.1,
+            kind: b.2,
+            branch: b.3,
+            confidence: b.4,
+            importance: b.5,
+            flags,
+            length,
+            fingerprint: Fingerprint { sketch, exact },
+            from_seq,
         })
     }
 

@@ -59,8 +59,11 @@ impl Index {
         }
         let mut result = CaughtUp::default();
         match self.writer(control) {
-            Ok(Some(mut writer)) => follow(&mut writer, tenant, truth, preparer, (started, budget), &mut result)?,
-            Ok(None) | Err(StoreError::ReadOnly { .. } | StoreError::Full { .. } | StoreError::Busy { .. }) => {}
+            Ok(Some(mut writer)) => {
+                follow(&mut writer, tenant, truth, preparer, (started, budget), &mut result)?;
+            }
+            Ok(None)
+            | Err(StoreError::ReadOnly { .. } | StoreError::Full { .. } | StoreError::Busy { .. }) => {}
             Err(error) => return Err(error),
         }
         let cursor = self.cursor(tenant)?;
@@ -172,10 +175,9 @@ fn living(view: &View, ahead: &[Prepared]) -> HashMap<Source, Vec<u32>> {
         ahead.iter().map(|change| (change.source.kind.code(), change.source.number)).collect();
     let mut living: HashMap<Source, Vec<u32>> = HashMap::new();
     for (slot, row) in (0..).zip(&view.rows) {
-        if view.alive.contains(slot) && changed.contains(&(row.source_kind, row.source)) {
-            if let Some(source) = row.source() {
-                living.entry(source).or_default().push(slot);
-            }
+        let changes = view.alive.contains(slot) && changed.contains(&(row.source_kind, row.source));
+        if let Some(source) = row.source().filter(|_| changes) {
+            living.entry(source).or_default().push(slot);
         }
     }
     living

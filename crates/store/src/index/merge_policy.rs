@@ -67,7 +67,8 @@ mod tests {
 
     #[test]
     fn nothing_is_due_below_the_fan_out() {
-        let few: Vec<_> = (0..7).map(|b| Segment { id: b, first_slot: b as u32, slots: 1, level: 0 }).collect();
+        let few: Vec<_> =
+            (0..7).map(|b| Segment { id: b, first_slot: b as u32, slots: 1, level: 0 }).collect();
         assert_eq!(next_merge(&few), None);
     }
 }

@@ -52,7 +52,9 @@ pub use self::{
     prepare::{Embedder, Preparer},
     schema::FORMAT,
     search::{Answer, Found, QueryVector, Request},
-    truth::{Change, CollectionKey, Group, Mark, Source, SourceKind, Subject, TruthReader, Turn, WINDOW},
+    truth::{
+        Change, CollectionKey, Group, Mark, Section, Source, SourceKind, Subject, TruthReader, Turn, WINDOW,
+    },
     vector_block::PackedVector,
     vector_set::{MissingVector, VectorSet},
     writer::{Cursor, IndexWriter},
@@ -107,9 +109,9 @@ impl Index {
     /// A file that somebody else is indexing into is left to them.
     pub fn open(&self, control: &Control) -> Result<Opened, StoreError> {
         match self.database.access(control) {
-            Err(StoreError::Corrupt { .. } | StoreError::Foreign { .. } | StoreError::MigrationChanged { .. }) => {
-                self.set_aside()
-            }
+            Err(
+                StoreError::Corrupt { .. } | StoreError::Foreign { .. } | StoreError::MigrationChanged { .. },
+            ) => self.set_aside(),
             Err(error) => Err(error),
             Ok(_) => Ok(Opened::Ready),
         }
@@ -146,7 +148,9 @@ impl Index {
     /// The right to change the index, if nobody has it. Never waits.
     pub fn writer(&self, control: &Control) -> Result<Option<IndexWriter<'_>>, StoreError> {
         // The lock's file needs the home, which the database makes with the right permissions.
-        self.database.create(control)?;
+        if !self.database.exists() {
+            self.database.create(control)?;
+        }
         let lock = IndexLock::try_take(self.database.path())?;
         Ok(lock.map(|lock| IndexWriter::new(self, control.clone(), lock)))
     }

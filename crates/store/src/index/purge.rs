@@ -50,8 +50,10 @@ impl IndexWriter<'_> {
             let mut after = Some(String::new());
             while let Some(from) = after {
                 self.control.check()?;
-                let (changed, last) =
-                    self.index.database.read(&self.control, |tx| rewritten(tx, collection, segment, &from, slots))?;
+                let (changed, last) = self
+                    .index
+                    .database
+                    .read(&self.control, |tx| rewritten(tx, collection, segment, &from, slots))?;
                 self.index.database.write(&self.control, |tx| rewrite(tx, collection, segment, &changed))?;
                 after = last;
             }
@@ -220,8 +222,7 @@ fn blank_vectors(
     )?;
     let none = PackedVector { values: Vec::new(), scale: 0.0 };
     for (set, dimension, data) in sets {
-        let mut vectors =
-            VectorBlock::decode(&data, dimension).ok_or_else(|| damaged("a vector block"))?;
+        let mut vectors = VectorBlock::decode(&data, dimension).ok_or_else(|| damaged("a vector block"))?;
         let known = vectors.slots();
         for offset in inside(block, slots).filter(|offset| *offset < known) {
             vectors.set(offset, &none);

@@ -19,7 +19,7 @@ use super::{
     merge_policy::Segment,
     passage::Prepared,
     postings::for_each_posting,
-    truth::{CollectionKey, Mark, Source, SourceKind},
+    truth::{CollectionKey, Mark, Section, Source, SourceKind},
     vector_set,
     view::View,
     views::Lookup,
@@ -68,7 +68,7 @@ pub struct Found {
     /// Index into [`Request::collections`].
     pub collection: usize,
     /// Its text, when no table of truth has it.
-    pub text: Option<String>,
+    pub text: Option<Section>,
     /// When it happened, microseconds UTC.
     pub at: i64,
     /// Its layer.
@@ -131,7 +131,11 @@ impl Index {
     }
 
     /// The owners known in `collections`, sorted, for [`strata_core::analysis::QueryContext::people`].
-    pub fn people(&self, control: &Control, collections: &[CollectionKey]) -> Result<Vec<String>, StoreError> {
+    pub fn people(
+        &self,
+        control: &Control,
+        collections: &[CollectionKey],
+    ) -> Result<Vec<String>, StoreError> {
         let mut people: Vec<String> = self.read_with(control, Vec::new(), |tx| {
             let mut people = Vec::new();
             for key in collections {
@@ -164,7 +168,8 @@ impl Index {
         };
         let mark = cursor(tx, tenant)?.mark;
         let ahead = &pending[pending.partition_point(|change| change.mark <= mark)..];
-        let mut gathered = Gathered { views: Vec::new(), postings: Vec::new(), mark, index_behind: ahead.len() };
+        let mut gathered =
+            Gathered { views: Vec::new(), postings: Vec::new(), mark, index_behind: ahead.len() };
         for key in request.collections {
             let mut view = match self.views.get(tx, key, set.as_ref())? {
                 Lookup::Ready(view) => view,
@@ -323,9 +328,9 @@ impl Gathered {
         index.read_with(control, (), |tx| {
             for found in found.iter_mut().filter(|found| found.text.is_none()) {
                 found.text = tx.query_one(
-                    "SELECT body FROM texts WHERE collection = $1 AND slot = $2",
+                    "SELECT title, body FROM texts WHERE collection = $1 AND slot = $2",
                     params![self.views[found.collection].collection, found.hit.place.slot],
-                    |row| row.get(0),
+                    |row| Ok(Section { title: row.get(0)?, body: row.get(1)? }),
                 )?;
             }
             Ok(())

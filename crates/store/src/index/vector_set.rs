@@ -74,9 +74,9 @@ impl IndexWriter<'_> {
     ) -> Result<(), StoreError> {
         let mut sorted: Vec<_> = vectors.iter().collect();
         sorted.sort_by_key(|(place, _)| (place.collection, place.slot));
-        for block in sorted.chunk_by(|(a, _), (b, _)| {
-            (a.collection, a.slot / BLOCK) == (b.collection, b.slot / BLOCK)
-        }) {
+        for block in
+            sorted.chunk_by(|(a, _), (b, _)| (a.collection, a.slot / BLOCK) == (b.collection, b.slot / BLOCK))
+        {
             self.control.check()?;
             self.index.database.write(&self.control, |tx| {
                 let set = find_or_add(tx, tenant, model, dimension)?;
@@ -154,7 +154,8 @@ pub(crate) fn find_or_add(
         return Ok(set);
     }
     let first = all(tx, tenant)?.is_empty();
-    let last = tx.query_one("SELECT coalesce(max(id), 0) FROM vector_sets", params![], |row| row.get::<i64>(0))?;
+    let last =
+        tx.query_one("SELECT coalesce(max(id), 0) FROM vector_sets", params![], |row| row.get::<i64>(0))?;
     let id = last.unwrap_or(0) + 1;
     tx.execute(
         "INSERT INTO vector_sets (id, tenant, model, dimension) VALUES ($1, $2, $3, $4)",
@@ -258,7 +259,8 @@ fn read_block(
         params![collection, set.id, block],
         |row| row.get::<Vec<u8>>(0),
     )?;
-    let decode = |data: Vec<u8>| VectorBlock::decode(&data, set.dimension).ok_or_else(|| damaged("a vector block"));
+    let decode =
+        |data: Vec<u8>| VectorBlock::decode(&data, set.dimension).ok_or_else(|| damaged("a vector block"));
     data.map(decode).transpose()
 }
 

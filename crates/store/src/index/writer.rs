@@ -316,8 +316,8 @@ impl<'s, 't> Slice<'s, 't> {
         }
         if let Some(text) = &piece.text {
             self.tx.execute(
-                "INSERT INTO texts (collection, slot, body) VALUES ($1, $2, $3)",
-                params![collection, slot, text],
+                "INSERT INTO texts (collection, slot, title, body) VALUES ($1, $2, $3, $4)",
+                params![collection, slot, &text.title, &text.body],
             )?;
         }
         Ok(())
@@ -343,9 +343,9 @@ impl<'s, 't> Slice<'s, 't> {
         if key.tenant != self.tenant {
             return Err(StoreError::Invalid("a batch belongs to one tenant".into()));
         }
-        let last = self.tx.query_one("SELECT coalesce(max(id), 0) FROM collections", params![], |row| {
-            row.get::<i64>(0)
-        })?;
+        let last = self
+            .tx
+            .query_one("SELECT coalesce(max(id), 0) FROM collections", params![], |row| row.get::<i64>(0))?;
         let id = last.unwrap_or(0) + 1;
         self.tx.execute(
             "INSERT INTO collections (id, tenant, namespace, project) VALUES ($1, $2, $3, $4)",
@@ -362,7 +362,8 @@ impl<'s, 't> Slice<'s, 't> {
             return Ok(Some(*set));
         }
         let vectors = passages.parts.iter().filter_map(|part| part.vector.as_ref());
-        let Some(dimension) = vectors.map(|vector| vector.values.len()).find(|dimension| *dimension > 0) else {
+        let Some(dimension) = vectors.map(|vector| vector.values.len()).find(|dimension| *dimension > 0)
+        else {
             return vector_set::find(self.tx, self.tenant, model).map(|set| set.map(|set| set.id));
         };
         let set = vector_set::find_or_add(self.tx, self.tenant, model, dimension)?;
@@ -395,12 +396,7 @@ impl<'s, 't> Slice<'s, 't> {
 
 /// Reads the columns `id, revision, slots, folded`, in this order.
 pub(crate) fn collection_row(row: &crate::sql::Row<'_>) -> Result<CollectionRow, StoreError> {
-    Ok(CollectionRow {
-        id: row.get(0)?,
-        revision: row.get(1)?,
-        slots: row.get(2)?,
-        folded: row.get(3)?,
-    })
+    Ok(CollectionRow { id: row.get(0)?, revision: row.get(1)?, slots: row.get(2)?, folded: row.get(3)? })
 }
 
 /// The dead of a block: (offset, end).
@@ -414,7 +410,9 @@ pub(crate) fn read_ends(
         params![collection, block],
         |row| row.get::<Vec<u8>>(0),
     )?;
-    data.map_or(Ok(Vec::new()), |data| decode_ends(&data).ok_or_else(|| super::damaged("the ends of a block")))
+    data.map_or(Ok(Vec::new()), |data| {
+        decode_ends(&data).ok_or_else(|| super::damaged("the ends of a block"))
+    })
 }
 
 pub(crate) fn write_ends(

@@ -57,6 +57,7 @@ CREATE UNIQUE INDEX memories_live_topic ON memories (tenant, namespace, project,
 CREATE UNIQUE INDEX memories_live_content ON memories (tenant, namespace, project, branch, content_key)
     WHERE status IN ('active', 'stale', 'needs_review');
 CREATE INDEX memories_content ON memories (tenant, content_key);
+CREATE INDEX memories_standing ON memories (tenant, namespace, project, branch, layer, kind, status);
 CREATE INDEX memories_successor ON memories (tenant, superseded_by) WHERE superseded_by IS NOT NULL;
 
 CREATE TABLE memory_states (

@@ -272,7 +272,7 @@ impl LedgerWrite<'_> {
         Ok(unknown.len())
     }
 
-    fn episode_key(&self, episode: &NewEpisode) -> Result<[u8; 32], StoreError> {
+    pub(super) fn episode_key(&self, episode: &NewEpisode) -> Result<[u8; 32], StoreError> {
         let project = episode.scope.project.as_deref().unwrap_or("");
         let place = [episode.scope.namespace.as_str(), project, episode.session.as_str()];
         let at = episode.at.0.to_string();
@@ -293,7 +293,7 @@ impl LedgerWrite<'_> {
         }
     }
 
-    fn episode_with_key(&self, key: &[u8; 32]) -> Result<Option<(i64, String)>, StoreError> {
+    pub(super) fn episode_with_key(&self, key: &[u8; 32]) -> Result<Option<(i64, String)>, StoreError> {
         self.transaction.query_one(
             "SELECT number, id FROM episodes WHERE tenant = $1 AND content_key = $2",
             params![self.tenant, key],
@@ -301,7 +301,7 @@ impl LedgerWrite<'_> {
         )
     }
 
-    fn insert_episode(
+    pub(super) fn insert_episode(
         &self,
         number: i64,
         episode: &NewEpisode,
@@ -328,7 +328,7 @@ impl LedgerWrite<'_> {
                 episode.scope.branch.as_deref().unwrap_or(""),
                 &episode.source,
                 &episode.writer,
-                seq.get(),
+                self.place(seq)?,
                 key
             ],
         )?;

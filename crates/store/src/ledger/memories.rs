@@ -241,7 +241,7 @@ impl LedgerWrite<'_> {
         }
         let number = self.next_number("memories", "memory")?;
         self.insert_row(number, new, &content_key, seq)?;
-        self.open_state(number, &new.state, seq.get())?;
+        self.open_state(number, &new.state, self.place(seq)?)?;
         self.insert_tags(number, &new.tags)?;
         self.insert_bands(number, &new.bands)?;
         for evidence in &new.evidence {
@@ -250,7 +250,7 @@ impl LedgerWrite<'_> {
         Ok(number)
     }
 
-    fn insert_row(
+    pub(super) fn insert_row(
         &self,
         number: i64,
         new: &NewMemory,
@@ -294,7 +294,7 @@ impl LedgerWrite<'_> {
                 &new.salt,
                 &new.content_hash(),
                 &new.metadata,
-                seq.get(),
+                self.place(seq)?,
                 state.status.as_str(),
                 state.tier.as_str(),
                 state.confidence,
@@ -305,7 +305,7 @@ impl LedgerWrite<'_> {
         Ok(())
     }
 
-    fn insert_tags(&self, number: i64, tags: &[String]) -> Result<(), StoreError> {
+    pub(super) fn insert_tags(&self, number: i64, tags: &[String]) -> Result<(), StoreError> {
         for tag in tags {
             self.transaction.execute(
                 "INSERT INTO memory_tags (tenant, tag, number) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
@@ -315,7 +315,7 @@ impl LedgerWrite<'_> {
         Ok(())
     }
 
-    fn insert_bands(&self, number: i64, bands: &[i64]) -> Result<(), StoreError> {
+    pub(super) fn insert_bands(&self, number: i64, bands: &[i64]) -> Result<(), StoreError> {
         for band in bands {
             self.transaction.execute(
                 "INSERT INTO bands (tenant, band, number) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",

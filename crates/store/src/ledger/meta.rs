@@ -28,23 +28,22 @@ const EPOCH: &str = "epoch";
 const STORE_KEY: &str = "store_key";
 const CREATED_AT: &str = "created_at";
 
-/// Records the birth unless there was one; true if this one counts.
+/// Writes the first rows of a new ledger.
 pub(super) fn record_birth(
     transaction: &Transaction<'_>,
     tenant: &str,
     birth: &Birth,
-) -> Result<bool, StoreError> {
+) -> Result<(), StoreError> {
     let key = blake3::Hash::from_bytes(birth.store_key).to_hex();
     let values =
         [(EPOCH, birth.epoch.as_str()), (STORE_KEY, key.as_str()), (CREATED_AT, &birth.at.0.to_string())];
-    let mut added = 0;
     for (name, value) in values {
-        added += transaction.execute(
-            "INSERT INTO meta (tenant, key, value) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+        transaction.execute(
+            "INSERT INTO meta (tenant, key, value) VALUES ($1, $2, $3)",
             params![tenant, name, value],
         )?;
     }
-    Ok(added == values.len())
+    Ok(())
 }
 
 impl LedgerRead<'_> {

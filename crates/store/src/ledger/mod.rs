@@ -20,6 +20,7 @@ pub mod reviews;
 pub mod session;
 pub mod sources;
 pub mod states;
+pub mod transfer;
 pub mod usage;
 pub mod verify;
 
@@ -48,7 +49,7 @@ pub use reviews::{NewReview, ReviewFilter, ReviewRow, ReviewStatus};
 pub use sources::{NewSource, SourceRow, SourceState};
 pub use states::{State, StateRow};
 pub use usage::UsageRow;
-pub use verify::{AuditReport, Finding};
+pub use verify::{AuditReport, Finding, MemoryFinding};
 
 use crate::{
     error::StoreError,
@@ -119,16 +120,10 @@ impl Ledger {
         self.database.access(control)
     }
 
-    /// Makes the ledger, unless it exists. Of several processes that try at once the first one's
+    /// Makes the ledger, unless it exists ([`Database::exists`] tells at the cost of one look). Of several processes that try at once the first one's
     /// `birth` counts. Returns whether this call made it.
     pub fn initialise(&self, control: &Control, birth: &Birth) -> Result<bool, StoreError> {
-        match self.read(control, |read| read.is_born()) {
-            Ok(true) => return Ok(false),
-            Ok(false) => {}
-            Err(StoreError::NotInitialized { .. }) => self.database.create(control)?,
-            Err(error) => return Err(error),
-        }
-        self.database.write(control, |transaction| meta::record_birth(transaction, LOCAL, birth))
+        self.database.create_with(control, &|transaction| meta::record_birth(transaction, LOCAL, birth))
     }
 
     /// Runs `job` in one write transaction. `now` dates its audit rows, never earlier than the last.
@@ -144,7 +139,13 @@ impl Ledger {
         self.database.write(control, |transaction| {
             let read = LedgerRead { transaction, tenant: LOCAL };
             let head = read.head()?;
-            job(&LedgerWrite { read, now, head: Cell::new(head), store_key: OnceCell::new() })
+            job(&LedgerWrite {
+                read,
+                now,
+                before: head.seq,
+                head: Cell::new(head),
+                store_key: OnceCell::new(),
+            })
         })
     }
 
@@ -168,6 +169,8 @@ pub struct LedgerRead<'t> {
 pub struct LedgerWrite<'t> {
     read: LedgerRead<'t>,
     now: Timestamp,
+    /// The last sequence before this transaction.
+    before: i64,
     head: Cell<Head>,
     store_key: OnceCell<[u8; 32]>,
 }
@@ -176,6 +179,14 @@ impl LedgerWrite<'_> {
     /// The instant the caller gave.
     pub fn now(&self) -> Timestamp {
         self.now
+    }
+
+    /// The number of a sequence, which must have been given in this transaction.
+    fn place(&self, seq: Seq) -> Result<i64, StoreError> {
+        if (self.before + 1..=self.head.get().seq).contains(&seq.0) {
+            return Ok(seq.0);
+        }
+        Err(StoreError::Internal(format!("sequence {} belongs to another transaction", seq.0)))
     }
 }
 

@@ -100,7 +100,7 @@ impl LedgerWrite<'_> {
         self.blank_mentions(id)?;
         self.transaction.execute(
             "INSERT INTO tombstones (tenant, kind, number, id, at, seq) VALUES ($1, $2, $3, $4, $5, $6)",
-            params![self.tenant, kind.as_str(), number, id, self.now, seq.get()],
+            params![self.tenant, kind.as_str(), number, id, self.now, self.place(seq)?],
         )?;
         Ok(true)
     }

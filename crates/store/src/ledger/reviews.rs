@@ -166,7 +166,7 @@ impl LedgerWrite<'_> {
                 &new.reason,
                 &new.proposer,
                 new.created_at,
-                seq.get()
+                self.place(seq)?
             ],
         )?;
         Ok(())
@@ -188,7 +188,7 @@ impl LedgerWrite<'_> {
         self.transaction.execute(
             "UPDATE reviews SET status = $3, decided_at = $4, decided_by = $5, decision_note = $6, seq = $7
              WHERE tenant = $1 AND id = $2",
-            params![self.tenant, id, status.as_str(), self.now, by, note, seq.get()],
+            params![self.tenant, id, status.as_str(), self.now, by, note, self.place(seq)?],
         )?;
         Ok(())
     }

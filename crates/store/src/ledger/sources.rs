@@ -136,7 +136,7 @@ impl LedgerWrite<'_> {
                 new.mtime,
                 &new.hash,
                 new.state.as_str(),
-                seq.get()
+                self.place(seq)?
             ],
             |row| row.get(0),
         )?;
@@ -150,7 +150,7 @@ impl LedgerWrite<'_> {
     pub fn mark_source(&self, number: i64, state: SourceState, seq: Seq) -> Result<(), StoreError> {
         self.transaction.execute(
             "UPDATE sources SET state = $3, seq = $4 WHERE tenant = $1 AND number = $2",
-            params![self.tenant, number, state.as_str(), seq.get()],
+            params![self.tenant, number, state.as_str(), self.place(seq)?],
         )?;
         Ok(())
     }
@@ -181,7 +181,7 @@ impl LedgerWrite<'_> {
                 new.mtime,
                 &new.hash,
                 new.state.as_str(),
-                seq.get()
+                self.place(seq)?
             ],
         )?;
         Ok(number)

@@ -179,7 +179,7 @@ impl LedgerWrite<'_> {
     }
 
     fn begin_state(&self, number: i64, since: i64, state: &State, seq: Seq) -> Result<(), StoreError> {
-        let seq = seq.get();
+        let seq = self.place(seq)?;
         if since == seq {
             // Nobody saw the first of two states that one change brings.
             self.transaction.execute(

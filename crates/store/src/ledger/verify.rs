@@ -5,7 +5,7 @@ use strata_core::{
     signing::PublicKey,
 };
 
-use super::{LedgerRead, audit::SignedHead};
+use super::{LedgerRead, OPEN, audit::SignedHead, memories::content_hash};
 use crate::{error::StoreError, params};
 
 /// How many findings are listed; more say nothing new.
@@ -52,6 +52,23 @@ impl Finding {
             Self::Signature { seq } | Self::UnknownKey { seq } => *seq,
         }
     }
+}
+
+/// Something that is wrong with a memory.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MemoryFinding {
+    /// Kind, title or body are not what the audit has the hash of.
+    #[error("the text of `{id}` was changed behind the ledger's back")]
+    TextChanged {
+        /// The memory.
+        id: String,
+    },
+    /// Its present state is not its last state row.
+    #[error("the state of `{id}` was changed behind the ledger's back")]
+    StateChanged {
+        /// The memory.
+        id: String,
+    },
 }
 
 /// What a check of the audit found.
@@ -131,9 +148,45 @@ impl LedgerRead<'_> {
         Ok((entries, head))
     }
 
+    /// Compares every memory with the hash that the audit keeps of it, and its present state with its
+    /// last state row. Returns what is wrong, by number.
+    pub fn verify_memories(&self) -> Result<Vec<MemoryFinding>, StoreError> {
+        let mut findings = Vec::new();
+        self.transaction.for_each(
+            "SELECT m.id, m.salt, m.kind, m.title, m.body, m.content_hash, a.after_hash,
+                 s.number IS NOT NULL AND s.status = m.status AND s.tier = m.tier AND s.layer = m.layer
+                     AND s.confidence = m.confidence AND s.importance = m.importance AND s.pinned = m.pinned
+             FROM memories m
+             LEFT JOIN audit a ON a.tenant = m.tenant AND a.seq = m.seq AND a.target = m.id
+             LEFT JOIN memory_states s ON s.tenant = m.tenant AND s.number = m.number
+                 AND s.from_seq = m.state_seq AND s.to_seq = $2
+             WHERE m.tenant = $1 ORDER BY m.number",
+            params![self.tenant, OPEN],
+            |row| {
+                let salt = row.blob(1)?.try_into().map_err(|_| self.corrupt("a salt is not 16 bytes"))?;
+                let hash = content_hash(salt, row.text(2)?, row.text(3)?, row.text(4)?);
+                let recorded = row.get::<Option<Vec<u8>>>(6)?;
+                if row.blob(5)? != hash || recorded.is_some_and(|recorded| recorded != hash) {
+                    findings.push(MemoryFinding::TextChanged { id: row.get(0)? });
+                }
+                if !row.get::<bool>(7)? {
+                    findings.push(MemoryFinding::StateChanged { id: row.get(0)? });
+                }
+                Ok(())
+            },
+        )?;
+        Ok(findings)
+    }
+
     fn unaudited(&self, last: i64) -> Result<Vec<Finding>, StoreError> {
         let mut findings = Vec::new();
-        for (table, column) in [("memory_states", "from_seq"), ("episodes", "seq"), ("tombstones", "seq")] {
+        for (table, column) in [
+            ("memory_states", "from_seq"),
+            ("episodes", "seq"),
+            ("sources", "seq"),
+            ("reviews", "seq"),
+            ("tombstones", "seq"),
+        ] {
             let sql = format!("SELECT COALESCE(max({column}), 0) FROM {table} WHERE tenant = $1");
             let seq = self.transaction.query_one(&sql, params![self.tenant], |row| row.get(0))?.unwrap_or(0);
             if seq > last {

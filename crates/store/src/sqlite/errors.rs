@@ -11,6 +11,10 @@ pub(super) fn classify(error: &Error, path: &Path) -> StoreError {
     let path = path.to_path_buf();
     let detail = error.to_string();
     let Some(code) = error.sqlite_error_code() else { return StoreError::Internal(detail) };
+    if error.sqlite_error().is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE) {
+        // Growing the log's shared memory fails for no other reason.
+        return StoreError::Full { path };
+    }
     match code {
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::SchemaChanged => {
             StoreError::Busy { waited: Duration::ZERO }

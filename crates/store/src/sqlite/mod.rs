@@ -4,7 +4,6 @@ mod errors;
 mod network;
 mod open;
 mod pool;
-mod retry;
 mod session;
 mod upkeep;
 
@@ -13,17 +12,18 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-pub(crate) use open::{explain_io, make_private_directory, patiently, private};
+pub(crate) use network::refuse_network;
+pub(crate) use open::Seed;
 pub(crate) use session::{Row, Session};
 
 use crate::{
     error::StoreError,
     faults::FaultPoint,
+    retry::patiently,
     sql::{Access, Control, DatabaseOptions, Transaction},
 };
 use open::{Connection, FileIdentity};
 use pool::Pool;
-use retry::Patience;
 
 const READERS: usize = 4;
 
@@ -64,12 +64,12 @@ impl Store {
     }
 
     pub(crate) fn exists(&self) -> bool {
-        FileIdentity::of(self.path()).is_some_and(|identity| identity.length > 0)
+        open::is_present(self.path())
     }
 
-    pub(crate) fn create(&self, control: &Control) -> Result<(), StoreError> {
+    pub(crate) fn create(&self, control: &Control, seed: Seed<'_>) -> Result<bool, StoreError> {
         self.follow_file();
-        open::create(&self.0.options, control)
+        open::create(&self.0.options, control, seed)
     }
 
     pub(crate) fn access(&self, control: &Control) -> Result<Access, StoreError> {
@@ -94,16 +94,7 @@ impl Store {
         let mut connection = self.0.writer.lease(control, || self.open_writer(control))?;
         let connection = connection.get()?;
         connection.watch(control)?;
-        let mut patience = Patience::new(control);
-        let outcome = loop {
-            match self.attempt(connection, control, &mut job) {
-                Err(error) if error.is_busy() => match patience.wait() {
-                    Ok(()) => {}
-                    Err(error) => break Err(error),
-                },
-                outcome => break outcome,
-            }
-        };
+        let outcome = patiently(control, || self.attempt(connection, control, &mut job));
         connection.unwatch()?;
         outcome
     }
@@ -143,14 +134,7 @@ impl Store {
         let connection = connection.get()?;
         connection.watch(control)?;
         let session = connection.session(control, &self.0.options);
-        let mut patience = Patience::new(control);
-        while let Err(error) = session.begin_read() {
-            session.roll_back();
-            if !error.is_busy() {
-                return Err(error);
-            }
-            patience.wait()?;
-        }
+        patiently(control, || session.begin_read().inspect_err(|_| session.roll_back()))?;
         let transaction = Transaction(session);
         let outcome = job(&transaction);
         transaction.0.roll_back();

@@ -6,7 +6,7 @@ use crate::error::StoreError;
 
 /// Refuses network and shared file systems: the write-ahead log needs memory shared between all
 /// processes that use the file, which they do not give.
-pub(super) fn refuse_network(directory: &Path) -> Result<(), StoreError> {
+pub(crate) fn refuse_network(directory: &Path) -> Result<(), StoreError> {
     match filesystem(directory) {
         Some(filesystem) => Err(StoreError::NetworkFilesystem {
             path: directory.to_path_buf(),

@@ -7,8 +7,13 @@ use rusqlite::{
     backup::{Backup, StepResult},
 };
 
-use super::{Store, errors::classify, open::Connection, retry::Patience};
-use crate::{error::StoreError, sql::Control};
+use super::{Store, errors::classify, open::Connection};
+use crate::{
+    error::StoreError,
+    files::open_private,
+    retry::{Patience, patiently},
+    sql::Control,
+};
 
 /// Pages copied before writers get a chance: 4 MiB.
 const PAGES_PER_STEP: i32 = 1024;
@@ -42,25 +47,17 @@ impl Store {
         let mut source = self.0.readers.lease(control, || self.open_reader(control))?;
         let source = source.get()?;
         source.unwatch()?;
-        let mut copy = rusqlite::Connection::open(target).map_err(|error| classify(&error, target))?;
-        let backup = Backup::new(&source.inner, &mut copy).map_err(|error| classify(&error, target))?;
-        let mut patience = Patience::new(control);
-        loop {
-            control.check()?;
-            match backup.step(PAGES_PER_STEP).map_err(|error| classify(&error, target))? {
-                StepResult::Done => break,
-                StepResult::More => {}
-                _ => patience.wait()?,
-            }
-        }
-        drop(backup);
-        // A copy is one file: without this it would open with a log beside it.
-        copy.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()))
-            .map_err(|error| classify(&error, target))
+        // Inside a transaction the copy is of one snapshot; otherwise each write of another process
+        // would make it start again.
+        let snapshot = source.session(control, &self.0.options);
+        patiently(control, || snapshot.begin_read().inspect_err(|_| snapshot.roll_back()))?;
+        let copied = copy_pages(source, control, target);
+        snapshot.roll_back();
+        copied
     }
 
     pub(crate) fn restore_from(&self, control: &Control, source: &Path) -> Result<(), StoreError> {
-        self.create(control)?;
+        self.create(control, &|_| Ok(()))?;
         let mut connection = self.0.writer.lease(control, || self.open_writer(control))?;
         let connection = connection.get()?;
         connection.unwatch()?;
@@ -89,16 +86,7 @@ impl Store {
         let mut connection = self.0.writer.lease(control, || self.open_writer(control))?;
         let connection = connection.get()?;
         connection.watch(control)?;
-        let mut patience = Patience::new(control);
-        let outcome = loop {
-            match work(connection) {
-                Err(error) if error.is_busy() => match patience.wait() {
-                    Ok(()) => {}
-                    Err(error) => break Err(error),
-                },
-                outcome => break outcome,
-            }
-        };
+        let outcome = patiently(control, || work(connection));
         connection.unwatch()?;
         outcome
     }
@@ -106,6 +94,24 @@ impl Store {
     fn batch(&self, connection: &Connection, sql: &str) -> Result<(), StoreError> {
         connection.inner.execute_batch(sql).map_err(|error| classify(&error, self.path()))
     }
+}
+
+fn copy_pages(source: &Connection, control: &Control, target: &Path) -> Result<(), StoreError> {
+    open_private(target)?;
+    let mut copy = rusqlite::Connection::open(target).map_err(|error| classify(&error, target))?;
+    let backup = Backup::new(&source.inner, &mut copy).map_err(|error| classify(&error, target))?;
+    let mut patience = Patience::new(control);
+    loop {
+        control.check()?;
+        match backup.step(PAGES_PER_STEP).map_err(|error| classify(&error, target))? {
+            StepResult::Done => break,
+            StepResult::More => {}
+            _ => patience.wait()?,
+        }
+    }
+    drop(backup);
+    // A copy is one file: without this it would open with a log beside it.
+    copy.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(())).map_err(|error| classify(&error, target))
 }
 
 fn truncate_log(connection: &Connection, path: &Path) -> Result<(), StoreError> {

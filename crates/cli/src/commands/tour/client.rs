@@ -26,10 +26,12 @@ pub(super) struct Answer {
 
 impl Client {
     /// Starts this very program as a server on `home` and shakes hands.
-    pub(super) fn start(home: &Path, project: &str) -> std::io::Result<Self> {
+    pub(super) fn start(home: &Path, project: &Path) -> std::io::Result<Self> {
         let mut child = Command::new(std::env::current_exe()?)
-            .args(["serve", "--toolsets", "core,admin", "--project", project, "--home"])
+            .args(["serve", "--toolsets", "core,admin", "--home"])
             .arg(home)
+            .arg("--project")
+            .arg(project)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())

@@ -12,7 +12,7 @@ const FIRST: Duration = Duration::from_micros(400);
 const LONGEST: Duration = Duration::from_millis(12);
 
 /// One job's waiting, from its first refusal to its last.
-pub(super) struct Patience<'c> {
+pub(crate) struct Patience<'c> {
     control: &'c Control,
     started: Instant,
     ceiling: Duration,
@@ -21,12 +21,12 @@ pub(super) struct Patience<'c> {
 }
 
 impl<'c> Patience<'c> {
-    pub(super) fn new(control: &'c Control) -> Self {
+    pub(crate) fn new(control: &'c Control) -> Self {
         Self { control, started: Instant::now(), ceiling: FIRST, jitter: RandomState::new(), round: 0 }
     }
 
     /// Sleeps a little, or says that the caller has waited long enough.
-    pub(super) fn wait(&mut self) -> Result<(), StoreError> {
+    pub(crate) fn wait(&mut self) -> Result<(), StoreError> {
         self.control.check()?;
         let waited = self.started.elapsed();
         if waited >= self.control.patience {
@@ -38,5 +38,19 @@ impl<'c> Patience<'c> {
         std::thread::sleep(nap.min(self.control.patience.saturating_sub(waited)));
         self.ceiling = (self.ceiling * 2).min(LONGEST);
         Ok(())
+    }
+}
+
+/// Runs `attempt` again while the store is busy, up to the caller's patience.
+pub(crate) fn patiently<T>(
+    control: &Control,
+    mut attempt: impl FnMut() -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    let mut patience = Patience::new(control);
+    loop {
+        match attempt() {
+            Err(error) if error.is_busy() => patience.wait()?,
+            outcome => return outcome,
+        }
     }
 }

@@ -1,0 +1,110 @@
+//! Redaction by example: what goes, what stays, and what stands in its place.
+
+use strata_core::redact::{Family, clean_text, redact, strip_injected};
+
+fn redacted(text: &str) -> String {
+    redact(text).text.into_owned()
+}
+
+#[test]
+fn field_case_44_loses_both_values_and_keeps_the_prose() {
+    let text = "Remember: prod DB password is hunter2 and my API key is sk-abc123";
+    assert_eq!(redacted(text), "Remember: prod DB password is [REDACTED] and my API key is [REDACTED]");
+}
+
+#[test]
+fn the_key_name_stays_whole() {
+    let key = format!("s{}-{}", "k", "a1B2c3D4".repeat(6));
+    assert_eq!(redacted(&format!("OPENAI_API_KEY={key}")), "OPENAI_API_KEY=[REDACTED]");
+    assert_eq!(redacted(&format!("I use {key} here")), "I use [REDACTED_API_KEY] here");
+    assert_eq!(redacted("{\"api_key\": \"q1w2e3r4t5\"}"), "{\"api_key\": \"[REDACTED]\"}");
+    assert_eq!(redacted("postgres://admin:secret@host"), "postgres://admin:[REDACTED_URL_PASSWORD]@host");
+    assert_eq!(redacted("postgres://u:p@h/d"), "postgres://u:[REDACTED_URL_PASSWORD]@h/d");
+}
+
+#[test]
+fn a_finding_tells_family_and_place() {
+    let id = format!("AK{}{}", "IA", "Z9Y8X7W6V5U4T3S2");
+    let text = format!("id {id}.");
+    let redaction = redact(&text);
+    let finding = redaction.findings[0];
+    assert_eq!(redaction.text, "id [REDACTED_AWS_KEY].");
+    assert_eq!((finding.family, &text[finding.start..finding.end]), (Family::AwsKey, id.as_str()));
+    assert_eq!(finding.placeholder, "[REDACTED_AWS_KEY]");
+}
+
+#[test]
+fn private_keys_go_whole_and_public_ones_stay() {
+    let body = "MIIEpAIBAAKCAQEA0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKL";
+    for label in ["PRIVATE KEY", "RSA PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "OPENSSH PRIVATE KEY"] {
+        let whole = format!("a\n-----BEGIN {label}-----\n{body}\n{body}\nab==\n-----END {label}-----\nb");
+        assert_eq!(redacted(&whole), "a\n[REDACTED_PRIVATE_KEY]\nb", "{label}");
+        let cut = format!("a\n-----BEGIN {label}-----\n{body}\n{body}\n\nthe rest stays");
+        assert_eq!(redacted(&cut), "a\n[REDACTED_PRIVATE_KEY]\n\nthe rest stays", "{label}");
+    }
+    for label in ["PUBLIC KEY", "CERTIFICATE"] {
+        let text = format!("-----BEGIN {label}-----\n{body}\n-----END {label}-----");
+        assert_eq!(redacted(&text), text);
+    }
+    let prose = "a file with -----BEGIN PRIVATE KEY----- in it is refused";
+    assert_eq!(redacted(prose), prose);
+}
+
+#[test]
+fn what_is_no_secret_survives() {
+    let kept = [
+        "3f786850e387550fdab836ed7e6dc881de23001b",
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        "123e4567-e89b-12d3-a456-426614174000",
+        "password=os.environ[\"DB_PASSWORD\"]",
+        "password: str",
+        "token = get_token()",
+        "api_key: ${API_KEY}",
+        "token: <your-token>",
+        "password: xxxx",
+        "password: ****",
+        "PASSWORD=changeme",
+        "max_tokens=4096",
+        "token count is 1234",
+        "the password is stored in the vault",
+        "password is required",
+        "the secretary will tokenize it",
+        "https://example.com/a?b=c",
+    ];
+    for text in kept {
+        assert_eq!(redacted(text), text);
+    }
+}
+
+#[test]
+fn placeholders_are_distinct_from_secrets() {
+    for family in Family::ALL {
+        let text = format!("password: {0} and token={0} at https://u:{0}@h", family.placeholder());
+        assert!(!redact(&text).is_redacted(), "{family}");
+    }
+}
+
+#[test]
+fn injected_blocks_are_removed() {
+    let pasted = "before\n<strata-memory id=\"1\">\nrecalled\n\nmore\n</strata-memory>\nafter";
+    let stripped = strip_injected(pasted);
+    assert_eq!((&*stripped.text, stripped.removed), ("before\n\nafter", true));
+    let unterminated = "before <strata-memory>recalled\nstill recalled\n\nafter";
+    assert_eq!(strip_injected(unterminated).text, "before \n\nafter");
+    let nested = "a<strata-memory>b<strata-memory>c</strata-memory>d</strata-memory>e";
+    assert_eq!(strip_injected(nested).text, "ae");
+    let joined = "x<strata-mem<strata-memory></strata-memory>ory>y</strata-memory>z";
+    assert_eq!(strip_injected(joined).text, "x");
+    let untouched = "the <strata-memoryless> tag";
+    assert_eq!((&*strip_injected(untouched).text, strip_injected(untouched).removed), (untouched, false));
+}
+
+#[test]
+fn control_characters_escapes_and_overrides_go_and_are_counted() {
+    let cleaned = clean_text("a\u{0}b\u{1b}[31mred\u{1b}[0m\u{1b}]0;title\u{7}\u{202e}c\u{85}\r\nd\te\rf");
+    assert_eq!(cleaned.text, "abredc\r\nd\tef");
+    assert_eq!((cleaned.controls, cleaned.escapes, cleaned.bidi), (3, 3, 1));
+    let kept = "plain \u{1f511} text\r\nwith\ttabs, עברית and 中文";
+    assert_eq!(clean_text(kept).text, kept);
+    assert!(!clean_text(kept).is_changed());
+}

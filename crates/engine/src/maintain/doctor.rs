@@ -1,0 +1,199 @@
+//! `doctor`: looks a home over, says what is wrong and what to do. Creates nothing; repairs only on request.
+
+mod home;
+mod index;
+mod ledger;
+mod upkeep;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    engine::Engine,
+    error::Error,
+    operation::{Audience, Call, Effect, Operation, Spec, Toolset},
+    render::{Block, Document, Mark, Render},
+};
+
+/// See the module.
+pub struct Doctor;
+
+/// How closely to look, and whether to repair.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Request {
+    /// Also compare every database index with its table; slow for large homes.
+    pub full: Option<bool>,
+    /// Also do what is safe: rebuild a damaged index, remove leftovers, end dead jobs, complete the list of purges.
+    pub fix: Option<bool>,
+}
+
+/// How a check ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// All is well.
+    Ok,
+    /// Works, but wants attention.
+    Warn,
+    /// Wrong.
+    Bad,
+}
+
+/// One finding.
+#[derive(Debug, Clone, Serialize)]
+pub struct Finding {
+    /// What was looked at.
+    pub check: &'static str,
+    /// How it is.
+    pub status: Verdict,
+    /// What was found.
+    pub detail: String,
+    /// What to do; empty when nothing is to be done.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub hint: String,
+}
+
+/// The examination.
+#[derive(Debug, Serialize)]
+pub struct Response {
+    /// Whether nothing is wrong; warnings do not count.
+    pub healthy: bool,
+    /// The home.
+    pub home: String,
+    /// In the order of the checks.
+    pub findings: Vec<Finding>,
+    /// What was repaired.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fixed: Vec<String>,
+}
+
+impl Operation for Doctor {
+    type Request = Request;
+    type Response = Response;
+    const SPEC: Spec = Spec {
+        toolset: Toolset::Admin,
+        tool: "doctor",
+        cli: &["doctor"],
+        positional: &[],
+        title: "Look the home over",
+        about: "Checks the home: permissions and disk, schema, integrity, the audit with its signatures, states, successors, \
+                index, indexed files, configuration, leftovers, jobs, purges and backups. Each finding says what to do. Use \
+                it when something looks wrong or after a crash. It changes nothing unless `fix` is given, which does only \
+                what cannot lose anything.",
+        effect: Effect::Write,
+        audience: Audience::Everyone,
+    };
+
+    fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
+        let mut patient = Examination {
+            engine,
+            call,
+            full: request.full.unwrap_or(false),
+            fix: request.fix.unwrap_or(false),
+            findings: Vec::new(),
+            fixed: Vec::new(),
+        };
+        patient.examine()?;
+        let Examination { findings, fixed, .. } = patient;
+        Ok(Response {
+            healthy: findings.iter().all(|f| f.status != Verdict::Bad),
+            home: engine.home().display().to_string(),
+            findings,
+            fixed,
+        })
+    }
+}
+
+/// An examination going on.
+struct Examination<'a> {
+    engine: &'a Engine,
+    call: &'a Call<'a>,
+    full: bool,
+    fix: bool,
+    findings: Vec<Finding>,
+    fixed: Vec<String>,
+}
+
+impl Examination<'_> {
+    fn examine(&mut self) -> Result<(), Error> {
+        self.configuration();
+        self.place();
+        if !self.engine.is_initialised() {
+            self.warn("ledger", "nothing is stored here yet", "run `strata init`, or just store something");
+            return Ok(());
+        }
+        if !self.schema()? {
+            return Ok(());
+        }
+        // A check that cannot be made is a finding; only a withdrawn call ends the examination.
+        self.attempt("integrity", Self::integrity)?;
+        self.attempt("audit", Self::audit)?;
+        self.attempt("states", Self::states)?;
+        self.attempt("successors", Self::successors)?;
+        self.attempt("index", Self::index)?;
+        self.attempt("documents", Self::documents)?;
+        self.attempt("leftovers", Self::leftovers)?;
+        self.attempt("jobs", Self::jobs)?;
+        self.attempt("purges", Self::purges)?;
+        self.attempt("backups", Self::backups)
+    }
+
+    fn attempt(
+        &mut self,
+        check: &'static str,
+        work: impl FnOnce(&mut Self) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        match work(self) {
+            Ok(()) => Ok(()),
+            Err(error) if self.call.cancel.is_cancelled() => Err(error),
+            Err(error) => {
+                self.bad(check, format!("could not be checked: {error}"), error.hint());
+                Ok(())
+            }
+        }
+    }
+
+    fn ok(&mut self, check: &'static str, detail: impl Into<String>) {
+        self.add(check, Verdict::Ok, detail.into(), String::new());
+    }
+
+    fn warn(&mut self, check: &'static str, detail: impl Into<String>, hint: impl Into<String>) {
+        self.add(check, Verdict::Warn, detail.into(), hint.into());
+    }
+
+    fn bad(&mut self, check: &'static str, detail: impl Into<String>, hint: impl Into<String>) {
+        self.add(check, Verdict::Bad, detail.into(), hint.into());
+    }
+
+    fn add(&mut self, check: &'static str, status: Verdict, detail: String, hint: String) {
+        self.findings.push(Finding { check, status, detail, hint });
+    }
+}
+
+impl Render for Response {
+    fn render(&self) -> Document {
+        let count = |status| self.findings.iter().filter(|f| f.status == status).count();
+        let (bad, warn) = (count(Verdict::Bad), count(Verdict::Warn));
+        let row = |f: &Finding| {
+            let mark = match f.status {
+                Verdict::Ok => Mark::Good,
+                Verdict::Warn => Mark::Warning,
+                Verdict::Bad => Mark::Bad,
+            };
+            vec![mark.sign().to_owned(), f.check.to_owned(), f.detail.clone(), f.hint.clone()]
+        };
+        let columns = ["", "check", "found", "what to do"].map(str::to_owned).to_vec();
+        let mut document = Document::new()
+            .with(Block::Pairs(vec![("home".into(), self.home.clone())]))
+            .with(Block::Table { columns, rows: self.findings.iter().map(row).collect() });
+        for done in &self.fixed {
+            document = document.note(Mark::Good, format!("fixed: {done}"));
+        }
+        match (bad, warn) {
+            (0, 0) => document.note(Mark::Good, "all is well"),
+            (0, warn) => document.note(Mark::Warning, format!("healthy, with {warn} warnings")),
+            (bad, _) => document.note(Mark::Bad, format!("{bad} checks failed")),
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The index and the files that it holds sections of.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
+
+use strata_embed::Semantic;
+use strata_store::ledger::{LOCAL, SourceState};
+
+use super::{Examination, ledger::named};
+use crate::{
+    error::Error,
+    maintain::reindex::{index_everything, rebuild_quietly},
+};
+
+impl Examination<'_> {
+    pub(super) fn index(&mut self) -> Result<(), Error> {
+        let index = self.engine.searcher().index();
+        if !index.database().exists() {
+            self.warn("index", "there is none yet", "the next search makes it");
+            return Ok(());
+        }
+        let control = self.engine.control(self.call);
+        let sound = index
+            .database()
+            .access(&control)
+            .map_err(Error::from)
+            .and_then(|_| Ok(index.database().check(&control, !self.full)?));
+        let damage = match sound {
+            Ok(findings) => findings,
+            Err(error) => vec![error.to_string()],
+        };
+        if !damage.is_empty() {
+            return self.damaged_index(&damage);
+        }
+        self.ok("index file", "sound");
+        let head = self.engine.existing_ledger()?.read(&control, |r| Ok((r.epoch()?, r.head()?.seq)))?;
+        let cursor = index.cursor(LOCAL)?;
+        let behind = (head.1 - cursor.mark.seq).max(0);
+        if cursor.epoch != head.0 {
+            self.warn(
+                "index",
+                "it follows another line of changes, from before a restore",
+                "the next search rebuilds it",
+            );
+        } else if behind > 0 {
+            self.warn("index", format!("it is {behind} changes behind"), "the next search catches up");
+        } else {
+            self.ok("index", format!("it has followed the ledger to its end, change {}", head.1));
+        }
+        if self.fix && (behind > 0 || cursor.epoch != head.0) {
+            let left = index_everything(self.engine, self.call, &mut |_, _| Ok(()))?;
+            self.fixed.push(format!("the index followed the ledger; {left} changes are left"));
+        }
+        self.vectors()
+    }
+
+    fn damaged_index(&mut self, damage: &[String]) -> Result<(), Error> {
+        let detail = format!("damaged: {}", named(damage));
+        if !self.fix {
+            self.bad("index", detail, "`strata reindex` makes it anew; nothing is lost");
+            return Ok(());
+        }
+        rebuild_quietly(self.engine, self.call)?;
+        self.fixed.push("the index was damaged and was made anew".to_owned());
+        self.ok("index", "made anew");
+        Ok(())
+    }
+
+    fn vectors(&mut self) -> Result<(), Error> {
+        let model = match (self.engine.searcher().semantic(), self.engine.searcher().model()) {
+            (Semantic::On, Some(model)) => model.to_owned(),
+            (state, _) => {
+                self.warn(
+                    "vectors",
+                    format!("semantic search is {state}"),
+                    "set `semantic.model` in config.toml to `static`",
+                );
+                return Ok(());
+            }
+        };
+        let sets = self.engine.searcher().index().vector_sets(LOCAL)?;
+        let others: Vec<String> = sets.iter().map(|s| s.model.clone()).filter(|m| *m != model).collect();
+        if !sets.is_empty() && !sets.iter().any(|s| s.model == model) {
+            let detail =
+                format!("the index has vectors of {}, not of the model in use ({model})", named(&others));
+            self.warn("vectors", detail, "`strata reindex` makes them");
+        } else {
+            self.ok("vectors", format!("made by {model}"));
+        }
+        Ok(())
+    }
+
+    pub(super) fn documents(&mut self) -> Result<(), Error> {
+        let ledger = self.engine.existing_ledger()?;
+        let sources = ledger.read(&self.engine.control(self.call), |r| r.sources(None))?;
+        let file_of = |root: &str, path: &str| Path::new(root).join(path);
+        let registered: BTreeSet<PathBuf> = sources
+            .iter()
+            .filter(|s| s.state != SourceState::Gone)
+            .map(|s| file_of(&s.root, &s.path))
+            .collect();
+        let missing: Vec<String> =
+            registered.iter().filter(|file| !file.exists()).map(|file| file.display().to_string()).collect();
+        if missing.is_empty() {
+            self.ok("documents", format!("{} indexed files, all there", registered.len()));
+        } else {
+            let detail = format!(
+                "{} of {} indexed files cannot be reached: {}",
+                missing.len(),
+                registered.len(),
+                named(&missing)
+            );
+            self.warn(
+                "documents",
+                detail,
+                "mount the disk, or run `strata index FOLDER` so that deleted ones leave the search",
+            );
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,216 @@
+//! The ledger: schema, integrity, audit, states, successors.
+
+use std::collections::{HashMap, HashSet};
+
+use strata_core::{chain::Checkpoint, memory::Status, signing::PublicKey, time::Timestamp};
+use strata_store::{
+    backup,
+    ledger::{LOCAL, LedgerRead, MemoryFilter, MemoryRow, OPEN, SCHEMA},
+    sql::Access,
+};
+
+use super::Examination;
+use crate::{authority::PUBLIC_KEY, error::Error, maintain::backup::directory};
+
+/// Things named in one finding; more say nothing new.
+const NAMED: usize = 10;
+/// Memories read at a time.
+const PAGE: usize = 1_000;
+
+impl Examination<'_> {
+    /// Whether the ledger can be opened at all.
+    pub(super) fn schema(&mut self) -> Result<bool, Error> {
+        let control = self.engine.control(self.call);
+        let opened = self.engine.existing_ledger().and_then(|ledger| {
+            let access = ledger.access(&control)?;
+            Ok((access, ledger.database().applied(&control)?))
+        });
+        match opened {
+            Err(error) if self.call.cancel.is_cancelled() => Err(error),
+            Err(error) => {
+                let hint = format!("{} `strata backup list` shows what can be restored.", error.hint());
+                self.bad("ledger", error.to_string(), hint);
+                Ok(false)
+            }
+            Ok((access, applied)) => {
+                let version = applied.last().map_or(0, |migration| migration.version);
+                self.ok(
+                    "schema",
+                    format!("version {version} of {}, every migration as released", SCHEMA.latest()),
+                );
+                if let Access::ReadOnly(reason) = access {
+                    let hint = "reading works; make the home writable to store anything";
+                    self.warn("access", format!("the ledger can only be read: {reason}"), hint);
+                }
+                Ok(true)
+            }
+        }
+    }
+
+    pub(super) fn integrity(&mut self) -> Result<(), Error> {
+        let database = self.engine.existing_ledger()?.database();
+        let findings = database.check(&self.engine.control(self.call), !self.full)?;
+        if findings.is_empty() {
+            let how = if self.full { "fully" } else { "quickly; --full looks closer" };
+            self.ok("integrity", format!("the ledger's file is sound (checked {how})"));
+        }
+        for finding in findings {
+            let hint = "restore the newest whole backup: `strata backup list`";
+            self.bad("integrity", format!("the ledger's file is damaged: {finding}"), hint);
+        }
+        Ok(())
+    }
+
+    pub(super) fn audit(&mut self) -> Result<(), Error> {
+        let control = self.engine.control(self.call);
+        let ledger = self.engine.existing_ledger()?;
+        let (epoch, key, purged) =
+            ledger.read(&control, |r| Ok((r.epoch()?, r.setting(PUBLIC_KEY)?, r.purged()?)))?;
+        let known = key.as_deref().map(public_key);
+        if let Some(None) = known {
+            self.bad("audit", "the key that signatures are checked against is damaged", "restore a backup");
+        }
+        let last_purge = purged.iter().map(|p| p.at).max();
+        let witnesses = self.witnesses(&epoch, last_purge)?;
+        let key = known.flatten();
+        let report = ledger.read(&control, |r| r.verify_audit(&witnesses, key.as_ref()))?;
+        if report.is_whole() {
+            let signed = match report.signed_heads {
+                0 => "nothing signed yet".to_owned(),
+                n => format!("{n} signed heads fit"),
+            };
+            let detail =
+                format!("{} lines, unbroken; {signed}, {} witnesses agree", report.entries, witnesses.len());
+            self.ok("audit", detail);
+        }
+        for finding in report.findings {
+            let hint = format!(
+                "somebody changed the ledger's file: nothing from line {} on is proved; compare with a backup",
+                finding.seq()
+            );
+            self.bad("audit", finding.to_string(), hint);
+        }
+        Ok(())
+    }
+
+    /// Heads of this line of changes that were seen outside the ledger: by the index and in backups. A
+    /// purge may have rewritten earlier backups, which then have a line of their own.
+    fn witnesses(&self, epoch: &str, last_purge: Option<Timestamp>) -> Result<Vec<Checkpoint>, Error> {
+        let mut witnesses = Vec::new();
+        // An index that cannot be read is a finding of its own.
+        if let Ok(cursor) = self.engine.searcher().index().cursor(LOCAL)
+            && cursor.epoch == epoch
+            && let Ok(hash) = <[u8; 32]>::try_from(cursor.hash.as_slice())
+        {
+            witnesses.push(Checkpoint { seq: cursor.mark.seq, hash });
+        }
+        for listed in backup::list(&directory(self.engine))? {
+            let manifest = listed.manifest.ok().filter(|m| m.epoch == epoch && m.head.seq > 0);
+            witnesses
+                .extend(manifest.filter(|m| last_purge.is_none_or(|at| m.created_at > at)).map(|m| m.head));
+        }
+        Ok(witnesses)
+    }
+
+    /// The state columns of every memory repeat its open state row.
+    pub(super) fn states(&mut self) -> Result<(), Error> {
+        let ledger = self.engine.existing_ledger()?;
+        let wrong = ledger.read(&self.engine.control(self.call), |r| {
+            let mut open: HashMap<i64, _> =
+                r.as_of(OPEN - 1)?.into_iter().map(|row| (row.number, row)).collect();
+            let mut wrong = Vec::new();
+            for_each_memory(r, |memory| {
+                let held = open.remove(&memory.number);
+                let fits = held.is_some_and(|h| h.state == memory.state && h.from_seq == memory.state_seq);
+                if !fits {
+                    wrong.push(memory.id);
+                }
+                Ok(())
+            })?;
+            wrong.extend(open.into_keys().map(|number| format!("#{number} (no such memory)")));
+            Ok(wrong)
+        })?;
+        if wrong.is_empty() {
+            self.ok("states", "every memory is where its history says");
+        } else {
+            let detail =
+                format!("{} memories are not where their history says: {}", wrong.len(), named(&wrong));
+            self.bad("states", detail, "somebody changed the ledger's file; compare with a backup");
+        }
+        Ok(())
+    }
+
+    pub(super) fn successors(&mut self) -> Result<(), Error> {
+        let ledger = self.engine.existing_ledger()?;
+        let (dangling, orphaned) = ledger.read(&self.engine.control(self.call), |r| {
+            let mut known: HashSet<String> = r.purged()?.into_iter().map(|p| p.id).collect();
+            let mut links = Vec::new();
+            for_each_memory(r, |memory| {
+                let replaced = memory.state.status == Status::Superseded;
+                if memory.superseded_by.is_some() || replaced {
+                    links.push((memory.id.clone(), memory.superseded_by));
+                }
+                known.insert(memory.id);
+                Ok(())
+            })?;
+            let lost = |by: &Option<String>| by.as_ref().is_some_and(|by| !known.contains(by));
+            let dangling: Vec<String> =
+                links.iter().filter(|(_, by)| lost(by)).map(|(id, _)| id.clone()).collect();
+            let orphaned: Vec<String> =
+                links.into_iter().filter(|(_, by)| by.is_none()).map(|(id, _)| id).collect();
+            Ok((dangling, orphaned))
+        })?;
+        if dangling.is_empty() && orphaned.is_empty() {
+            self.ok("successors", "every replaced memory leads to what replaced it");
+        }
+        if !dangling.is_empty() {
+            let detail = format!(
+                "{} memories name a successor that is not here: {}",
+                dangling.len(),
+                named(&dangling)
+            );
+            self.warn(
+                "successors",
+                detail,
+                "after loading a part of an export this is expected; else compare with a backup",
+            );
+        }
+        if !orphaned.is_empty() {
+            let detail =
+                format!("{} replaced memories name no successor: {}", orphaned.len(), named(&orphaned));
+            self.warn("successors", detail, "`strata restore ID` brings one back");
+        }
+        Ok(())
+    }
+}
+
+fn for_each_memory(
+    r: &LedgerRead<'_>,
+    mut visit: impl FnMut(MemoryRow) -> Result<(), strata_store::error::StoreError>,
+) -> Result<(), strata_store::error::StoreError> {
+    let mut before = None;
+    loop {
+        let filter =
+            MemoryFilter { statuses: Status::ALL.to_vec(), before, limit: PAGE, ..MemoryFilter::default() };
+        let page = r.memories(&filter)?;
+        let Some(last) = page.last() else { return Ok(()) };
+        before = Some(last.number);
+        for memory in page {
+            visit(memory)?;
+        }
+    }
+}
+
+fn public_key(text: &str) -> Option<PublicKey> {
+    let bytes = blake3::Hash::from_hex(text).ok()?;
+    PublicKey::from_bytes(bytes.as_bytes()).ok()
+}
+
+/// The first few of a list, in words.
+pub(super) fn named(all: &[String]) -> String {
+    let mut text = all.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    if all.len() > NAMED {
+        text.push_str(&format!(" and {} more", all.len() - NAMED));
+    }
+    text
+}

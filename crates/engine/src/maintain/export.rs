@@ -1,0 +1,335 @@
+//! `export`: writes what a home holds into one file that another home can load.
+
+use std::{
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use strata_core::{memory::Status, principal::PrincipalKind, scope::Scope};
+use strata_store::{
+    error::StoreError,
+    files,
+    ledger::{AuditFilter, EpisodeFilter, LedgerRead, MemoryFilter, MemoryRow, PurgedKind, ReviewFilter},
+};
+
+use super::transfer::{
+    EpisodeLine, EvidenceLine, Header, LOAD, Line, MemoryLine, ProjectLine, PurgedLine, ReviewLine,
+    StateLine, VERSION, is_export, read_record,
+};
+use crate::{
+    authority,
+    engine::Engine,
+    error::Error,
+    memory::reference::sees_scope,
+    operation::{Audience, Call, Effect, Operation, Spec, Toolset},
+    render::{Document, Mark, Render},
+};
+
+/// See the module.
+pub struct Export;
+
+/// Episodes read at a time.
+const PAGE: usize = 1_000;
+
+/// Where to, and what.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Request {
+    /// The file to write, e.g. strata.jsonl. An earlier export there is replaced; any other file is left alone.
+    #[schemars(required)]
+    pub path: String,
+    /// Only this project, by key or name.
+    pub project: Option<String>,
+    /// Only this namespace.
+    pub namespace: Option<String>,
+}
+
+/// What was written.
+#[derive(Debug, Serialize, Default)]
+pub struct Response {
+    /// The file.
+    pub path: String,
+    /// Its size in bytes.
+    pub bytes: usize,
+    /// Memories of every status.
+    pub memories: usize,
+    /// Raw events.
+    pub episodes: usize,
+    /// Reviews.
+    pub reviews: usize,
+    /// Tombstones.
+    pub purged: usize,
+}
+
+impl Operation for Export {
+    type Request = Request;
+    type Response = Response;
+    const SPEC: Spec = Spec {
+        toolset: Toolset::Admin,
+        tool: "export",
+        cli: &["export"],
+        positional: &["path"],
+        title: "Export to a file",
+        about: "Writes all memories with their history and evidence, raw events and reviews to one JSON Lines file, in an \
+                order that never changes, so that two exports compare line by line. Use it to move to another machine or to \
+                read everything elsewhere; `strata load FILE` is the way back. For safety copies `backup create` is better: \
+                it keeps the audit too.",
+        effect: Effect::Read,
+        audience: Audience::Everyone,
+    };
+
+    fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
+        let path = target(engine, call, &request.path)?;
+        let ledger = engine.existing_ledger()?;
+        let mut content = Content::default();
+        ledger.read(&engine.control(call), |r| Ok(content.collect(r, call, &request)))??;
+        let text = content.text()?;
+        files::write_atomic(&path, text.as_bytes())?;
+        Ok(Response { path: path.display().to_string(), bytes: text.len(), ..content.counts })
+    }
+}
+
+/// The file to write, if the caller may write there and nothing else would be lost.
+fn target(engine: &Engine, call: &Call<'_>, given: &str) -> Result<PathBuf, Error> {
+    if given.trim().is_empty() || given == "-" {
+        return Err(Error::argument("path", "must name a file", "give a path such as strata.jsonl"));
+    }
+    let root = engine.settings().project_root.as_deref();
+    let path = files::resolve(&root.map_or_else(|| PathBuf::from(given), |root| root.join(given)))?;
+    if !matches!(call.principal.kind, PrincipalKind::Human | PrincipalKind::System) {
+        let inside: Vec<&Path> = root.into_iter().chain([engine.home()]).collect();
+        if files::confine(&path, &inside)?.is_none() {
+            let reason = "the path lies outside the project and the home";
+            authority::record_refusal(engine, call, "write a file", None, "", reason)?;
+            let hint = "name a path inside the project, or ask a person to run the command";
+            return Err(Error::argument("path", "lies outside the project and the home", hint));
+        }
+    }
+    refuse_other_file(&path)?;
+    Ok(path)
+}
+
+fn refuse_other_file(path: &Path) -> Result<(), Error> {
+    let failed = |source| Error::File { path: path.display().to_string(), source };
+    let mut start = Vec::new();
+    match std::fs::File::open(path) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(e) => return Err(failed(e)),
+        Ok(file) => file.take(64).read_to_end(&mut start).map_err(failed)?,
+    };
+    if start.is_empty() || is_export(&String::from_utf8_lossy(&start)) {
+        return Ok(());
+    }
+    Err(Error::argument(
+        "path",
+        "names a file that is not an export",
+        "choose another name; nothing was written",
+    ))
+}
+
+/// The lines in the making.
+#[derive(Default)]
+struct Content {
+    header: Option<Header>,
+    lines: String,
+    count: usize,
+    counts: Response,
+}
+
+impl Content {
+    fn collect(&mut self, r: &LedgerRead<'_>, call: &Call<'_>, request: &Request) -> Result<(), Error> {
+        let project = match &request.project {
+            Some(name) => Some(r.project_key(name)?.unwrap_or_else(|| name.clone())),
+            None => None,
+        };
+        let namespace = request.namespace.clone();
+        let chosen = |scope: &Scope| {
+            sees_scope(call, scope)
+                && (project.is_none() || scope.project == project)
+                && namespace.as_ref().is_none_or(|n| *n == scope.namespace)
+        };
+        for row in r.projects()?.into_iter().filter(|p| project.as_ref().is_none_or(|key| *key == p.key)) {
+            self.add(&Line::Project(ProjectLine { key: row.key, name: row.name }))?;
+        }
+        let everything = project.is_none() && namespace.is_none();
+        let mut exported = std::collections::HashSet::new();
+        for number in 1..=last_memory(r)? {
+            self.step(call, number)?;
+            let Some(row) = r.memory_by_number(number)?.filter(|m| chosen(&m.scope)) else { continue };
+            exported.insert(row.id.clone());
+            self.counts.memories += 1;
+            self.add(&Line::Memory(Box::new(memory_line(r, row)?)))?;
+        }
+        self.episodes(r, call, chosen)?;
+        let reviews =
+            r.reviews(&ReviewFilter { status: None, kind: None, target: None, limit: usize::MAX })?;
+        let sees_all = matches!(call.principal.kind, PrincipalKind::Human | PrincipalKind::System);
+        for row in reviews.into_iter().filter(|v| (everything && sees_all) || exported.contains(&v.target)) {
+            self.counts.reviews += 1;
+            self.add(&Line::Review(Box::new(review_line(row))))?;
+        }
+        let mut purged = if everything { r.purged()? } else { Vec::new() };
+        purged.sort_by_key(|p| (p.kind == PurgedKind::Episode, p.number));
+        for row in purged {
+            self.counts.purged += 1;
+            let kind = row.kind.as_str().to_owned();
+            self.add(&Line::Purged(PurgedLine { kind, number: row.number, id: row.id, at: row.at.0 }))?;
+        }
+        self.header = Some(Header { version: VERSION, project, namespace, lines: self.count });
+        Ok(())
+    }
+
+    fn episodes(
+        &mut self,
+        r: &LedgerRead<'_>,
+        call: &Call<'_>,
+        chosen: impl Fn(&Scope) -> bool,
+    ) -> Result<(), Error> {
+        let mut after = 0;
+        loop {
+            self.step(call, after)?;
+            let page = r.episodes(&EpisodeFilter { after, limit: PAGE, ..EpisodeFilter::default() })?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after = last.number;
+            for row in page.into_iter().filter(|e| chosen(&e.scope)) {
+                self.counts.episodes += 1;
+                let line = EpisodeLine {
+                    number: row.number,
+                    id: row.id,
+                    external_id: row.external_id,
+                    session: row.session,
+                    at: row.at.0,
+                    speaker: row.speaker,
+                    role: row.role,
+                    text: row.text,
+                    metadata: json(&row.metadata),
+                    scope: (&row.scope).into(),
+                    source: row.source,
+                    writer: row.writer,
+                };
+                self.add(&Line::Episode(Box::new(line)))?;
+            }
+        }
+    }
+
+    fn step(&self, call: &Call<'_>, number: i64) -> Result<(), Error> {
+        if call.cancel.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
+        if number % 1_000 == 0 {
+            (call.progress)(self.count as u64, 0);
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, line: &Line) -> Result<(), Error> {
+        self.lines.push_str(&line.to_text()?);
+        self.count += 1;
+        Ok(())
+    }
+
+    fn text(&self) -> Result<String, Error> {
+        let header = self.header.clone().ok_or_else(|| Error::Internal("the export has no header".into()))?;
+        Ok(Line::StrataExport(header).to_text()? + &self.lines)
+    }
+}
+
+fn last_memory(r: &LedgerRead<'_>) -> Result<i64, StoreError> {
+    let filter = MemoryFilter { statuses: Status::ALL.to_vec(), limit: 1, ..MemoryFilter::default() };
+    Ok(r.memories(&filter)?.first().map_or(0, |m| m.number))
+}
+
+fn memory_line(r: &LedgerRead<'_>, row: MemoryRow) -> Result<MemoryLine, StoreError> {
+    let mut states = Vec::new();
+    for held in r.states(row.number)? {
+        let (since, by) = origin(r, held.from_seq)?;
+        states.push(StateLine::new(&held.state, since, by));
+    }
+    let evidence = r.evidence(row.number)?.into_iter();
+    Ok(MemoryLine {
+        number: row.number,
+        id: row.id,
+        kind: row.kind.to_string(),
+        title: row.title,
+        text: row.body,
+        scope: (&row.scope).into(),
+        branch_scope: row.branch_scope,
+        commit: row.commit,
+        module_path: row.module_path,
+        parent: row.parent,
+        topic_key: row.topic_key,
+        tags: row.tags,
+        writer: row.writer,
+        source: row.source,
+        session: row.session,
+        created_at: row.created_at.0,
+        valid_from: row.valid_from.map(|t| t.0),
+        valid_to: row.valid_to.map(|t| t.0),
+        supersedes: row.supersedes,
+        superseded_by: row.superseded_by,
+        superseded_reason: row.superseded_reason,
+        metadata: json(&row.metadata),
+        states,
+        evidence: evidence
+            .map(|e| EvidenceLine { kind: e.kind, reference: e.reference, note: e.note, at: e.at.0 })
+            .collect(),
+    })
+}
+
+/// Since when a state holds and what brought it; for one that was loaded, what its first home had on record.
+fn origin(r: &LedgerRead<'_>, seq: i64) -> Result<(i64, String), StoreError> {
+    let filter = AuditFilter { before: Some(seq.saturating_add(1)), limit: 1, ..AuditFilter::default() };
+    let Some(linked) = r.audit(&filter)?.into_iter().next().filter(|l| l.entry.seq == seq) else {
+        return Ok((0, "not on record".to_owned()));
+    };
+    let entry = linked.entry;
+    if entry.action == LOAD
+        && let Some(known) = read_record(&entry.reason)
+    {
+        return Ok(known);
+    }
+    let mut by = format!("{} by {}", entry.action, entry.principal);
+    if let Some(other) = &entry.on_behalf_of {
+        by.push_str(&format!(" for {other}"));
+    }
+    if !entry.reason.is_empty() {
+        by.push_str(&format!(": {}", entry.reason));
+    }
+    Ok((entry.at.0, by))
+}
+
+fn review_line(row: strata_store::ledger::ReviewRow) -> ReviewLine {
+    ReviewLine {
+        id: row.id,
+        kind: row.kind,
+        status: row.status.as_str().to_owned(),
+        target: row.target,
+        proposal: row.proposal,
+        reason: row.reason,
+        proposer: row.proposer,
+        created_at: row.created_at.0,
+        decided_at: row.decided_at.map(|t| t.0),
+        decided_by: row.decided_by,
+        decision_note: row.decision_note,
+    }
+}
+
+/// Stored JSON as a value; what is not JSON stays a text.
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+}
+
+impl Render for Response {
+    fn render(&self) -> Document {
+        let text = format!(
+            "exported {} memories, {} episodes, {} reviews and {} tombstones to {} ({} bytes)",
+            self.memories, self.episodes, self.reviews, self.purged, self.path, self.bytes
+        );
+        Document::new()
+            .note(Mark::Good, text)
+            .note(Mark::Info, "`strata load FILE` brings it into another home")
+    }
+}

@@ -1,0 +1,76 @@
+//! `jobs cancel`: withdraws a job. Its worker stops at its next step; what it finished stays.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{job_id, missing};
+use crate::{
+    engine::Engine,
+    error::Error,
+    operation::{Audience, Call, Effect, Operation, Spec, Toolset},
+    render::{Document, Mark, Render},
+};
+
+/// See the module.
+pub struct Cancel;
+
+/// Which job.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Request {
+    /// The job's id, from `jobs list`.
+    #[schemars(required)]
+    pub id: String,
+}
+
+/// What became of it.
+#[derive(Debug, Serialize)]
+pub struct Response {
+    /// The job.
+    pub id: String,
+    /// Whether it was still open; an ended one stays as it ended.
+    pub cancelled: bool,
+    /// Where it stands.
+    pub state: &'static str,
+}
+
+impl Operation for Cancel {
+    type Request = Request;
+    type Response = Response;
+    const SPEC: Spec = Spec {
+        toolset: Toolset::Admin,
+        tool: "jobs_cancel",
+        cli: &["jobs", "cancel"],
+        positional: &["id"],
+        title: "Cancel a job",
+        about: "Withdraws a job that has not ended. Its worker stops at its next step; what it has stored until then stays, \
+                and starting the same work again goes on from there.",
+        effect: Effect::Write,
+        audience: Audience::Everyone,
+    };
+
+    fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
+        let id = job_id(&request.id)?;
+        let ledger = engine.existing_ledger()?;
+        let outcome = ledger.write(&engine.control(call), engine.clock().now(), |w| {
+            if w.job(&id)?.is_none() {
+                return Ok(None);
+            }
+            let cancelled = w.cancel_job(&id)?;
+            Ok(w.job(&id)?.map(|job| (cancelled, job.state)))
+        })?;
+        let (cancelled, state) = outcome.ok_or_else(|| missing(&id))?;
+        Ok(Response { id, cancelled, state: state.as_str() })
+    }
+}
+
+impl Render for Response {
+    fn render(&self) -> Document {
+        let document = Document::new();
+        if self.cancelled {
+            return document
+                .note(Mark::Good, format!("cancelled {}; its worker stops at its next step", self.id));
+        }
+        document.note(Mark::Info, format!("{} had ended before: {}", self.id, self.state))
+    }
+}

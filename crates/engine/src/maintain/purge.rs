@@ -1,0 +1,425 @@
+//! `purge`: erases a memory or a raw event for good, and proves that it is gone.
+
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use strata_core::{
+    id::{Id, IdKind},
+    memory::{Layer, Status},
+    policy::Action,
+    principal::Principal,
+};
+use strata_store::{
+    backup,
+    index::{Source, SourceKind},
+    ledger::{EpisodeFilter, LOCAL, LedgerRead, MemoryFilter, NewAudit, PurgedKind, SourceState},
+};
+
+use super::{
+    backup::{FOLDER, directory},
+    byte_scan::{Fragments, scan},
+    purged,
+    reindex::{index_everything, with_writer},
+};
+use crate::{
+    authority,
+    engine::Engine,
+    error::Error,
+    gate::Gate,
+    operation::{Audience, Call, Effect, Operation, Spec, Toolset},
+    render::{Block, Document, Mark, Render},
+};
+
+/// See the module.
+pub struct Purge;
+
+/// Rows read at a time.
+const PAGE: usize = 500;
+
+/// What to erase.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Request {
+    /// The whole id of a memory (mem_...) or a raw event (ep_...).
+    #[schemars(required)]
+    pub id: String,
+    /// Also rewrite the backups, so that they do not hold it either.
+    pub backups: Option<bool>,
+    /// Why, for the audit. Do not repeat the text here: the audit is never erased.
+    pub reason: Option<String>,
+}
+
+/// What was erased, and what is left of it.
+#[derive(Debug, Serialize)]
+pub struct Response {
+    /// What it was.
+    pub id: String,
+    /// `memory` or `episode`.
+    pub kind: &'static str,
+    /// Its number, which is not given again.
+    pub number: i64,
+    /// Whether an earlier purge had removed it and this one only completed the work.
+    pub completed_earlier: bool,
+    /// Backups that were rewritten.
+    pub backups_rewritten: usize,
+    /// Old or damaged index files that were removed.
+    pub index_files_removed: usize,
+    /// Whether every file of the home was searched and none holds a piece of the text.
+    pub verified: bool,
+    /// Files searched.
+    pub files_scanned: usize,
+    /// Pieces of the text that were looked for; 0 when nothing in it tells it from other texts.
+    pub fragments: usize,
+    /// Files that still hold a piece of it.
+    pub remaining: Vec<String>,
+    /// Backups that still hold a piece of it.
+    pub remaining_backups: Vec<String>,
+    /// Files that could not be searched.
+    pub unreadable: Vec<String>,
+}
+
+impl Operation for Purge {
+    type Request = Request;
+    type Response = Response;
+    const SPEC: Spec = Spec {
+        toolset: Toolset::Admin,
+        tool: "purge",
+        cli: &["purge"],
+        positional: &["id"],
+        title: "Erase for good",
+        about: "Erases a memory or raw event from the ledger, the index and their logs, so that no byte of its text is left, \
+                and looks through every file of the home to prove it. Cannot be undone; only the fact that it was purged \
+                stays on record, so that no restore brings it back. For people with the passphrase only. To take \
+                something out of use, `forget` is enough.",
+        effect: Effect::Destroy,
+        audience: Audience::People,
+    };
+
+    fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
+        let id = target_id(&request.id)?;
+        let reason = Gate::default().field("reason", request.reason.as_deref())?.unwrap_or_default();
+        let target = find(engine, call, &id)?;
+        let actor = authority::authorise(engine, call, Action::Purge, target.layer, id.as_str())?;
+        let fragments = telling_fragments(engine, call, &target)?;
+        if !target.already {
+            erase(engine, call, &actor, &target, &reason)?;
+        }
+        let control = engine.control(call);
+        purged::add(engine.home(), &control, target.kind, &target.id, engine.clock().now())?;
+        let index_files_removed = erase_from_index(engine, call, &target)?;
+        engine.existing_ledger()?.database().compact(&control)?;
+        let backups_rewritten = match request.backups {
+            Some(true) => erase_from_backups(engine, call, &actor, &target)?,
+            _ => 0,
+        };
+        let mut response = Response {
+            id: target.id.clone(),
+            kind: target.kind.as_str(),
+            number: target.number,
+            completed_earlier: target.already,
+            backups_rewritten,
+            index_files_removed,
+            verified: false,
+            files_scanned: 0,
+            fragments: fragments.len(),
+            remaining: Vec::new(),
+            remaining_backups: Vec::new(),
+            unreadable: Vec::new(),
+        };
+        response.prove(engine.home(), &fragments)?;
+        Ok(response)
+    }
+}
+
+/// What is to be erased.
+struct Target {
+    id: String,
+    kind: PurgedKind,
+    number: i64,
+    layer: Layer,
+    hash: Option<[u8; 32]>,
+    texts: Vec<String>,
+    already: bool,
+}
+
+fn target_id(text: &str) -> Result<Id, Error> {
+    let hint = "a purge needs the whole id, such as mem_0123456789 or ep_0123456789";
+    match Id::parse(text) {
+        Ok(id) if matches!(id.kind(), IdKind::Memory | IdKind::Episode) => Ok(id),
+        _ => Err(Error::argument("id", "is not the whole id of a memory or event", hint)),
+    }
+}
+
+fn find(engine: &Engine, call: &Call<'_>, id: &Id) -> Result<Target, Error> {
+    let ledger = engine.existing_ledger()?;
+    let found = ledger.read(&engine.control(call), |r| match id.kind() {
+        IdKind::Memory => memory(r, id.as_str()),
+        _ => episode(r, id.as_str()),
+    })?;
+    let what = if id.kind() == IdKind::Memory { "memory" } else { "episode" };
+    let hint = "`strata recall` and `strata inspect` show whole ids";
+    found.ok_or_else(|| Error::NotFound { what, id: id.to_string(), hint: hint.into() })
+}
+
+fn memory(r: &LedgerRead<'_>, id: &str) -> Result<Option<Target>, strata_store::error::StoreError> {
+    let Some(row) = r.memory(id)? else { return tombstone(r, PurgedKind::Memory, id) };
+    let mut texts = vec![row.body, row.title];
+    for evidence in r.evidence(row.number)? {
+        texts.extend([evidence.reference, evidence.note]);
+    }
+    Ok(Some(Target {
+        id: row.id,
+        kind: PurgedKind::Memory,
+        number: row.number,
+        layer: row.state.layer,
+        hash: Some(row.content_hash),
+        texts,
+        already: false,
+    }))
+}
+
+fn episode(r: &LedgerRead<'_>, id: &str) -> Result<Option<Target>, strata_store::error::StoreError> {
+    let Some(row) = r.episode(id)? else { return tombstone(r, PurgedKind::Episode, id) };
+    Ok(Some(Target {
+        id: row.id,
+        kind: PurgedKind::Episode,
+        number: row.number,
+        layer: Layer::P2,
+        hash: None,
+        texts: vec![row.text],
+        already: false,
+    }))
+}
+
+/// Something whose purge was begun: what is left of it can still be removed.
+fn tombstone(
+    r: &LedgerRead<'_>,
+    kind: PurgedKind,
+    id: &str,
+) -> Result<Option<Target>, strata_store::error::StoreError> {
+    let stone = r.purged()?.into_iter().find(|p| p.kind == kind && p.id == id);
+    Ok(stone.map(|p| Target {
+        id: p.id,
+        kind,
+        number: p.number,
+        layer: Layer::P5,
+        hash: None,
+        texts: Vec::new(),
+        already: true,
+    }))
+}
+
+/// Pieces of the text that nothing else in the home says.
+fn telling_fragments(engine: &Engine, call: &Call<'_>, target: &Target) -> Result<Fragments, Error> {
+    let mut fragments = Fragments::of(target.texts.iter().map(String::as_str));
+    if fragments.is_empty() {
+        return Ok(fragments);
+    }
+    let ledger = engine.existing_ledger()?;
+    let documents = ledger.read(&engine.control(call), |r| {
+        forget_other_memories(r, target, &mut fragments)?;
+        forget_other_episodes(r, target, &mut fragments)?;
+        r.sources(None)
+    })?;
+    let mut files: Vec<PathBuf> = documents
+        .iter()
+        .filter(|s| s.state == SourceState::Present)
+        .map(|s| Path::new(&s.root).join(&s.path))
+        .collect();
+    files.dedup();
+    for file in files {
+        call_goes_on(call)?;
+        // A file that cannot be read is in no other place to compare with; the scan errs on the safe side.
+        if let Ok(bytes) = std::fs::read(&file) {
+            fragments.forget_those_in(&String::from_utf8_lossy(&bytes));
+        }
+    }
+    Ok(fragments)
+}
+
+fn forget_other_memories(
+    r: &LedgerRead<'_>,
+    target: &Target,
+    fragments: &mut Fragments,
+) -> Result<(), strata_store::error::StoreError> {
+    let mut before = None;
+    loop {
+        let filter =
+            MemoryFilter { statuses: Status::ALL.to_vec(), before, limit: PAGE, ..MemoryFilter::default() };
+        let page = r.memories(&filter)?;
+        let Some(last) = page.last() else { return Ok(()) };
+        before = Some(last.number);
+        for row in page.iter().filter(|row| row.id != target.id) {
+            for text in [&row.body, &row.title] {
+                fragments.forget_those_in(text);
+            }
+            for evidence in r.evidence(row.number)? {
+                fragments.forget_those_in(&evidence.reference);
+                fragments.forget_those_in(&evidence.note);
+            }
+        }
+    }
+}
+
+fn forget_other_episodes(
+    r: &LedgerRead<'_>,
+    target: &Target,
+    fragments: &mut Fragments,
+) -> Result<(), strata_store::error::StoreError> {
+    let mut after = 0;
+    loop {
+        let page = r.episodes(&EpisodeFilter { after, limit: PAGE, ..EpisodeFilter::default() })?;
+        let Some(last) = page.last() else { return Ok(()) };
+        after = last.number;
+        for row in page.iter().filter(|row| row.id != target.id) {
+            fragments.forget_those_in(&row.text);
+        }
+    }
+}
+
+fn call_goes_on(call: &Call<'_>) -> Result<(), Error> {
+    if call.cancel.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+}
+
+fn erase(
+    engine: &Engine,
+    call: &Call<'_>,
+    actor: &Principal,
+    target: &Target,
+    reason: &str,
+) -> Result<(), Error> {
+    let row = NewAudit {
+        layer: Some(target.layer),
+        reason,
+        before_hash: target.hash,
+        ..NewAudit::new(actor, call.face, Action::Purge.as_str(), &target.id)
+    };
+    engine.existing_ledger()?.write(&engine.control(call), engine.clock().now(), |w| {
+        let seq = w.record(&row)?;
+        w.purge(target.kind, &target.id, seq)?;
+        authority::seal(w, call, actor)
+    })?;
+    Ok(())
+}
+
+/// Removes the text from the index and removes every other index file: those of older versions and those
+/// that were damaged hold it too, and come back by themselves where they are needed.
+fn erase_from_index(engine: &Engine, call: &Call<'_>, target: &Target) -> Result<usize, Error> {
+    let index = engine.searcher().index();
+    if index.database().exists() {
+        index_everything(engine, call, &mut |_, _| call_goes_on(call))?;
+        let kind = match target.kind {
+            PurgedKind::Memory => SourceKind::Memory,
+            PurgedKind::Episode => SourceKind::Episode,
+        };
+        let source = Source { kind, number: target.number };
+        with_writer(engine, call, index, |writer| writer.purge(LOCAL, &[source]))?;
+    }
+    let files = other_index_files(engine.home(), index.path())?;
+    for file in &files {
+        std::fs::remove_file(file)
+            .map_err(|source| Error::File { path: file.display().to_string(), source })?;
+    }
+    Ok(files.len())
+}
+
+/// Index files of the home that do not belong to the one in use.
+pub(super) fn other_index_files(home: &Path, own: &Path) -> Result<Vec<PathBuf>, Error> {
+    let failed = |source| Error::File { path: home.display().to_string(), source };
+    let own = own.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(home).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let is_index = name.starts_with("index-") && (name.contains(".db") || name.contains(".damaged-"));
+        if is_index && !name.starts_with(&own) && entry.file_type().map_err(failed)?.is_file() {
+            files.push(entry.path());
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn erase_from_backups(
+    engine: &Engine,
+    call: &Call<'_>,
+    actor: &Principal,
+    target: &Target,
+) -> Result<usize, Error> {
+    let purged = [(target.kind, target.id.clone())];
+    let how = backup::Restore {
+        epoch: "",
+        now: engine.clock().now(),
+        principal: actor,
+        face: call.face,
+        purged: &purged,
+        force: false,
+    };
+    let mut rewritten = 0;
+    for listed in backup::list(&directory(engine))? {
+        call_goes_on(call)?;
+        // A backup that cannot be read is left to the scan, which names it if it holds the text.
+        if listed.manifest.is_ok() && backup::purge(&listed.directory, &engine.control(call), &how)? > 0 {
+            rewritten += 1;
+        }
+    }
+    Ok(rewritten)
+}
+
+impl Response {
+    fn prove(&mut self, home: &Path, fragments: &Fragments) -> Result<(), Error> {
+        let found = scan(home, fragments)?;
+        let backups = home.join(FOLDER);
+        let name = |path: &PathBuf| path.strip_prefix(home).unwrap_or(path).display().to_string();
+        let (in_backups, remaining): (Vec<_>, Vec<_>) =
+            found.holding.iter().partition(|path| path.starts_with(&backups));
+        self.files_scanned = found.files;
+        self.remaining = remaining.into_iter().map(name).collect();
+        self.remaining_backups = in_backups.into_iter().map(name).collect();
+        self.unreadable = found.unreadable.iter().map(name).collect();
+        self.verified = !fragments.is_empty()
+            && self.remaining.is_empty()
+            && self.remaining_backups.is_empty()
+            && self.unreadable.is_empty();
+        Ok(())
+    }
+}
+
+impl Render for Response {
+    fn render(&self) -> Document {
+        let mut document =
+            Document::new().note(Mark::Good, format!("purged {} {} (#{})", self.kind, self.id, self.number));
+        if self.verified {
+            let text = format!("searched {} files of the home: no byte of it is left", self.files_scanned);
+            return document.note(Mark::Good, text);
+        }
+        if self.fragments == 0 {
+            let why = if self.completed_earlier {
+                "its text was gone before, so there is nothing left to compare the files with"
+            } else {
+                "nothing in the text tells it from other stored texts, so no search can prove that it is gone"
+            };
+            document = document.note(Mark::Info, why);
+        }
+        let table = |title: &str, files: &[String]| Block::Table {
+            columns: vec![title.to_owned()],
+            rows: files.iter().map(|f| vec![f.clone()]).collect(),
+        };
+        if !self.remaining.is_empty() {
+            document = document
+                .note(Mark::Bad, "these files still hold a piece of it; edit or remove them")
+                .with(table("file", &self.remaining));
+        }
+        if !self.remaining_backups.is_empty() {
+            let text = format!("backups still hold it; `strata purge {} --backups` rewrites them", self.id);
+            document = document.note(Mark::Warning, text).with(table("backup", &self.remaining_backups));
+        }
+        if !self.unreadable.is_empty() {
+            document = document
+                .note(Mark::Warning, "these files could not be searched")
+                .with(table("file", &self.unreadable));
+        }
+        document
+    }
+}

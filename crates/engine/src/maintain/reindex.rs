@@ -1,0 +1,191 @@
+//! `reindex`: makes the search index anew from the ledger and the indexed files.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use strata_store::{
+    error::StoreError,
+    index::{Index, IndexWriter, Opened},
+    ledger::LOCAL,
+};
+
+use crate::{
+    engine::Engine,
+    error::Error,
+    job::Job,
+    operation::{Audience, Call, Effect, Operation, Spec, Toolset},
+    render::{Document, Mark, Render},
+};
+
+/// See the module.
+pub struct Reindex;
+
+/// How long one slice of indexing may take before progress is reported.
+const SLICE: Duration = Duration::from_millis(1_500);
+/// How long to wait for another process that is indexing, per attempt and in attempts.
+const WAIT: (Duration, u32) = (Duration::from_millis(50), 100);
+
+/// No arguments.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct Request {}
+
+/// What was made.
+#[derive(Debug, Serialize)]
+pub struct Response {
+    /// The index's file.
+    pub path: String,
+    /// Memories, raw events and document sections that the ledger holds.
+    pub items: u64,
+    /// Changes still missing; another process follows them.
+    pub behind: u64,
+    /// Where the damaged file lies that was there before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub set_aside: Option<String>,
+    /// Semantic search: `on`, or `off: reason`.
+    pub semantic: String,
+    /// The job, as `jobs list` shows it.
+    pub job: String,
+}
+
+impl Operation for Reindex {
+    type Request = Request;
+    type Response = Response;
+    const SPEC: Spec = Spec {
+        toolset: Toolset::Admin,
+        tool: "reindex",
+        cli: &["reindex"],
+        positional: &[],
+        title: "Rebuild the index",
+        about: "Drops the search index and makes it anew from the ledger and the indexed files. Nothing is lost: the index \
+                holds no truth. Use it when `doctor` says that the index is damaged, or to free its space. Searches work \
+                meanwhile and find what is indexed so far.",
+        effect: Effect::Write,
+        audience: Audience::Everyone,
+    };
+
+    fn run(engine: &Engine, call: &Call<'_>, _request: Request) -> Result<Response, Error> {
+        engine.existing_ledger()?;
+        let job = Job::start(engine, call, "reindex", 0)?;
+        let id = job.id().to_owned();
+        let outcome = rebuild(engine, call, &job);
+        let (items, behind, set_aside) = job.finish(outcome, |(items, ..)| format!("{items} items"))?;
+        Ok(Response {
+            path: engine.searcher().index().path().display().to_string(),
+            items,
+            behind,
+            set_aside,
+            semantic: engine.searcher().semantic().to_string(),
+            job: id,
+        })
+    }
+}
+
+type Rebuilt = (u64, u64, Option<String>);
+
+fn rebuild(engine: &Engine, call: &Call<'_>, job: &Job<'_>) -> Result<Rebuilt, Error> {
+    let totals = engine.existing_ledger()?.read(&engine.control(call), |r| r.totals())?;
+    let items = u64::try_from(totals.memories + totals.episodes + totals.sources).unwrap_or(0);
+    let set_aside = drop_index(engine, call)?;
+    let behind = index_everything(engine, call, &mut |done, total| job.progress(done, total, "indexing"))?;
+    if behind == 0 && engine.searcher().index().database().exists() {
+        // The rows that the rebuild replaced go now, and their space with them.
+        let control = engine.control(call);
+        if let Some(writer) = engine.searcher().index().writer(&control)? {
+            while writer.tidy(LOCAL, SLICE)? {
+                job.progress(items, items, "tidying")?;
+            }
+        }
+        engine.searcher().index().database().compact(&control)?;
+    }
+    Ok((items, behind, set_aside))
+}
+
+/// Makes the index anew without a job of its own: part of a repair.
+pub(super) fn rebuild_quietly(engine: &Engine, call: &Call<'_>) -> Result<u64, Error> {
+    drop_index(engine, call)?;
+    index_everything(engine, call, &mut |_, _| Ok(()))
+}
+
+/// Makes the index empty; a file that cannot be used is set aside.
+fn drop_index(engine: &Engine, call: &Call<'_>) -> Result<Option<String>, Error> {
+    let index = engine.searcher().index();
+    let control = engine.control(call);
+    if let Opened::SetAside(path) = index.open(&control)? {
+        return Ok(Some(path.display().to_string()));
+    }
+    let epoch = engine.existing_ledger()?.read(&control, |r| r.epoch())?;
+    let reset = with_writer(engine, call, index, |writer| writer.reset(LOCAL, &epoch));
+    match reset {
+        Err(Error::Store(StoreError::Corrupt { .. } | StoreError::Foreign { .. })) => {
+            match index.set_aside()? {
+                Opened::SetAside(path) => Ok(Some(path.display().to_string())),
+                Opened::Ready => Ok(None),
+            }
+        }
+        outcome => outcome.map(|()| None),
+    }
+}
+
+/// Works on the index as soon as no other process does.
+///
+/// # Errors
+/// `Busy` when another process goes on indexing for five seconds.
+pub(super) fn with_writer<T>(
+    engine: &Engine,
+    call: &Call<'_>,
+    index: &Index,
+    work: impl FnOnce(&mut IndexWriter<'_>) -> Result<T, StoreError>,
+) -> Result<T, Error> {
+    let control = engine.control(call);
+    for _ in 0..WAIT.1 {
+        control.check()?;
+        if let Some(mut writer) = index.writer(&control)? {
+            return Ok(work(&mut writer)?);
+        }
+        std::thread::sleep(WAIT.0);
+    }
+    Err(StoreError::Busy { waited: WAIT.0 * WAIT.1 }.into())
+}
+
+/// Indexes until nothing is left or another process does it, and returns how many
+/// changes are missing. `progress` hears (done, total).
+pub(super) fn index_everything(
+    engine: &Engine,
+    call: &Call<'_>,
+    progress: &mut dyn FnMut(u64, u64) -> Result<(), Error>,
+) -> Result<u64, Error> {
+    let mut before = u64::MAX;
+    let mut total = 0;
+    loop {
+        let behind = engine.follow_truth_for(call, SLICE)?.behind;
+        total = total.max(behind);
+        if behind == 0 || behind >= before {
+            return Ok(behind);
+        }
+        before = behind;
+        progress(total - behind, total)?;
+    }
+}
+
+impl Render for Response {
+    fn render(&self) -> Document {
+        let mut document = Document::new().note(
+            Mark::Good,
+            format!("rebuilt {} from {} items; semantic search: {}", self.path, self.items, self.semantic),
+        );
+        if self.behind > 0 {
+            document = document.note(
+                Mark::Info,
+                format!("{} changes are left; another process is indexing them", self.behind),
+            );
+        }
+        if let Some(aside) = &self.set_aside {
+            document = document.note(
+                Mark::Warning,
+                format!("the old index was damaged and lies at {aside}; `strata doctor --fix` removes it"),
+            );
+        }
+        document
+    }
+}
