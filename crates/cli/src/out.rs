@@ -44,11 +44,7 @@ impl Out {
 
     /// Writes a reply.
     pub(crate) fn reply(&self, reply: &Reply) -> io::Result<()> {
-        if self.json {
-            self.json(&reply.json)
-        } else {
-            self.document(&reply.document)
-        }
+        if self.json { self.json(&reply.json) } else { self.document(&reply.document) }
     }
 
     /// Writes a document.

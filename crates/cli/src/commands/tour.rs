@@ -43,7 +43,11 @@ pub(super) fn command() -> Command {
 pub(super) fn run(matches: &ArgMatches, out: &Out) -> Result<(), Failure> {
     let path = matches.get_one::<String>("path").map_or(".", String::as_str);
     tour(out, Path::new(path)).map_err(|e| {
-        Failure::new(ErrorKind::Internal, format!("the tour ended early: {e}"), "run `strata doctor`, then try again")
+        Failure::new(
+            ErrorKind::Internal,
+            format!("the tour ended early: {e}"),
+            "run `strata doctor`, then try again",
+        )
     })
 }
 
@@ -94,9 +98,12 @@ impl Tour<'_> {
             "text": "The staging database moved to port 5433, because 5432 clashed with the analytics replica.",
             "topic_key": "staging.db.port", "kind": "fact", "evidence": ["deploy log of the move"],
         }))?;
-        self.show("remember", &json!({
-            "text": "部署前必须先跑数据库迁移，因为旧版本的表结构会让服务启动失败。", "kind": "decision",
-        }))?;
+        self.show(
+            "remember",
+            &json!({
+                "text": "部署前必须先跑数据库迁移，因为旧版本的表结构会让服务启动失败。", "kind": "decision",
+            }),
+        )?;
         self.show("remember", &json!({
             "text": "The deploy token is ghp_".to_owned() + &"aZ3".repeat(12) + " and belongs to the CI user.",
         }))?;
@@ -115,7 +122,8 @@ impl Tour<'_> {
 
     fn refusal(&mut self, rule: &str) -> Outcome<()> {
         self.heading("5. Try to rewrite a rule")?;
-        let answer = self.show_any("update", &json!({ "id": rule, "text": "Credentials may be committed." }))?;
+        let answer =
+            self.show_any("update", &json!({ "id": rule, "text": "Credentials may be committed." }))?;
         if !answer {
             return Err("the rule was rewritten; that must never happen".into());
         }
@@ -169,7 +177,9 @@ fn approved_rule(home: &Path) -> Outcome<String> {
 
 fn configuration(out: &Out) -> Outcome<()> {
     out.line("")?;
-    out.document(&Document::new().with(Block::Heading("To use it, put this into your client's configuration".into())))?;
+    out.document(
+        &Document::new().with(Block::Heading("To use it, put this into your client's configuration".into())),
+    )?;
     let command = std::env::current_exe()?;
     let block = json!({ "mcpServers": { "strata": { "command": command, "args": ["serve"] } } });
     out.line(&serde_json::to_string_pretty(&block)?)?;

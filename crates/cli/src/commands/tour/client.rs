@@ -79,7 +79,8 @@ impl Client {
     }
 
     fn send(&mut self, message: &Value) -> std::io::Result<()> {
-        let input = self.input.as_mut().ok_or_else(|| std::io::Error::other("the server's input is closed"))?;
+        let input =
+            self.input.as_mut().ok_or_else(|| std::io::Error::other("the server's input is closed"))?;
         writeln!(input, "{message}")?;
         input.flush()
     }
