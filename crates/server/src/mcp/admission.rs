@@ -2,11 +2,11 @@
 //!
 //! Clients send several calls at once and expect what they wrote to be there when they read. A write
 //! therefore starts after the calls before it, and a read after the writes before it. Reads run side
-//! by side. The order is a courtesy with a limit: behind long work a call waits a moment, then goes.
+//! by side. The order is a courtesy with a limit: long work holds the others back for a moment only.
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -15,13 +15,14 @@ use std::{
 use strata_engine::operation::Effect;
 use tokio::{
     sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, OwnedSemaphorePermit, RwLock, Semaphore},
-    time::timeout,
+    task::AbortHandle,
+    time::{sleep, timeout},
 };
 
 use crate::pool::Full;
 
-/// How long a call keeps its place behind earlier ones.
-const ORDER_PATIENCE: Duration = Duration::from_secs(2);
+/// How long a running call holds later ones back.
+const HOLDS_ORDER: Duration = Duration::from_secs(2);
 
 /// How long a call waits for a free thread.
 const ROOM_PATIENCE: Duration = Duration::from_secs(10);
@@ -41,7 +42,22 @@ pub(super) struct Door {
 #[derive(Debug)]
 pub(super) struct Admission {
     _room: OwnedSemaphorePermit,
-    _order: Option<Order>,
+    order: Held,
+    release: AbortHandle,
+}
+
+/// A place in the order that can be given up before the call ends.
+type Held = Arc<Mutex<Option<Order>>>;
+
+impl Drop for Admission {
+    fn drop(&mut self) {
+        self.release.abort();
+        give_up(&self.order);
+    }
+}
+
+fn give_up(order: &Held) {
+    drop(order.lock().unwrap_or_else(PoisonError::into_inner).take());
 }
 
 #[derive(Debug)]
@@ -60,12 +76,16 @@ impl Door {
     /// Waits for this call's turn. Error: too many wait already, or no thread became free.
     pub(super) async fn enter(&self, effect: Effect) -> Result<Admission, Full> {
         let _waiting = Waiting::count(&self.waiting)?;
-        let order = timeout(ORDER_PATIENCE, self.turn(effect)).await.ok();
+        let order = self.turn(effect).await;
         let room = timeout(ROOM_PATIENCE, Arc::clone(&self.room).acquire_owned()).await;
-        match room {
-            Ok(Ok(room)) => Ok(Admission { _room: room, _order: order }),
-            Ok(Err(_)) | Err(_) => Err(Full),
-        }
+        let Ok(Ok(room)) = room else { return Err(Full) };
+        let order = Arc::new(Mutex::new(Some(order)));
+        let held = Arc::clone(&order);
+        let release = tokio::spawn(async move {
+            sleep(HOLDS_ORDER).await;
+            give_up(&held);
+        });
+        Ok(Admission { _room: room, order, release: release.abort_handle() })
     }
 
     /// The lock is fair: turns come in the order in which they were asked for.
@@ -129,7 +149,7 @@ mod tests {
             tokio::time::pause();
             let door = Door::new(4);
             let _import = door.enter(Effect::Write).await.expect("room");
-            assert!(door.enter(Effect::Read).await.is_ok(), "after its patience it goes without order");
+            assert!(door.enter(Effect::Read).await.is_ok(), "it no longer holds others back");
         });
     }
 

@@ -235,4 +235,36 @@ mod tests {
         let deep = [b"[".repeat(1_000_000), b"]".repeat(1_000_000)].concat();
         assert_eq!(refused(&deep)["error"]["code"], PARSE_ERROR);
     }
+
+    #[test]
+    fn a_request_with_any_one_byte_changed_is_answered_or_read() {
+        let whole = br#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x","arguments":{"q":"\ud83d"}}}"#;
+        for at in 0..whole.len() {
+            for byte in 0..=u8::MAX {
+                let mut line = whole.to_vec();
+                line[at] = byte;
+                let text = String::from_utf8_lossy(&line);
+                match read(&line) {
+                    Line::Refused(reply) => assert!(reply["error"]["code"].is_i64(), "{text}"),
+                    Line::Message(_) => {}
+                    // Without its id it is a notification, which nobody answers.
+                    Line::Ignored => assert!(!text.contains("\"id\":7,"), "{text}"),
+                }
+            }
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_bytes_are_fatal(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..200)) {
+            drop(read(&bytes));
+        }
+
+        #[test]
+        fn repaired_text_has_no_lone_surrogate(units in proptest::collection::vec(0xD7F0_u16..0xE010, 0..6)) {
+            let escaped: String = units.iter().map(|u| format!("\\u{u:04x}")).collect();
+            let text: Result<String, _> = serde_json::from_str(&format!("\"{}\"", without_lone_surrogates(&escaped)));
+            proptest::prop_assert_eq!(text.expect("valid"), String::from_utf16_lossy(&units));
+        }
+    }
 }
