@@ -119,8 +119,21 @@ impl Document {
     /// Compact Markdown, as MCP clients get it. Stored texts stand between `<strata-memory>` tags and
     /// cannot close them.
     pub fn to_markdown(&self) -> String {
-        let parts: Vec<String> = self.blocks.iter().map(markdown_block).filter(|s| !s.is_empty()).collect();
-        parts.join("\n\n")
+        let mut text = String::new();
+        let mut after_note = false;
+        for block in &self.blocks {
+            let part = markdown_block(block);
+            if part.is_empty() {
+                continue;
+            }
+            let is_note = matches!(block, Block::Note(..));
+            if !text.is_empty() {
+                text.push_str(if is_note && after_note { "\n" } else { "\n\n" });
+            }
+            text.push_str(&part);
+            after_note = is_note;
+        }
+        text
     }
 }
 

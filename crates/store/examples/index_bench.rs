@@ -20,8 +20,8 @@ use strata_store::{
     Control, StoreError,
     faults::FaultPlan,
     index::{
-        Change, CollectionKey, Embedder, Filter, Group, Index, Mark, Preparer, QueryVector, Request, Source,
-        SourceKind, Subject, TruthReader, Turn, WINDOW,
+        Change, CollectionKey, Embedder, Filter, Group, Index, Mark, Preparer, QueryVector, Request, Section,
+        Source, SourceKind, Subject, TruthReader, Turn, WINDOW,
     },
 };
 
@@ -132,8 +132,7 @@ impl Generated {
         let seq = i64::try_from(number).unwrap_or(i64::MAX);
         let subject = Subject {
             collection: CollectionKey::new(TENANT, "shared", "bench"),
-            title: String::new(),
-            body,
+            sections: vec![Section { title: String::new(), body }],
             group: Group::Session((number / TURNS_PER_SESSION).to_string()),
             order: seq * 60_000_000,
             owner: ["Ada", "Grace"][(number % 2) as usize].to_owned(),

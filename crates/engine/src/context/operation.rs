@@ -18,7 +18,7 @@ use crate::{
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     recall::{
         operation::HitView,
-        search::{Query, search},
+        search::{Floor, Query, search},
     },
     render::{Document, Mark, Record, Render, Trust},
 };
@@ -121,12 +121,14 @@ pub fn gather(
     })?;
     let zone = &engine.settings().zone;
     let memories = match query {
-        Some(text) => search(engine, call, &Query::new(text, call.scope, limit))?
-            .hits
-            .iter()
-            .filter(|h| !matches!(h.found.layer, Layer::P0 | Layer::P1))
-            .map(|h| HitView::new(h, zone, false).record())
-            .collect(),
+        Some(text) => {
+            search(engine, call, &Query { floor: Floor::Task, ..Query::new(text, call.scope, limit) })?
+                .hits
+                .iter()
+                .filter(|h| !matches!(h.found.layer, Layer::P0 | Layer::P1))
+                .map(|h| HitView::new(h, zone, false).record())
+                .collect()
+        }
         None => ledger
             .read(&control, |r| r.memories(&visible(call.scope, limit)))?
             .iter()

@@ -9,7 +9,7 @@ use strata_core::{
 };
 use strata_store::index::SourceKind;
 
-use super::search::Query;
+use super::search::{Floor, Query};
 use crate::{engine::Engine, error::Error, memory::remember::LayerName, operation::Call};
 
 /// Most results that one call returns.
@@ -104,6 +104,7 @@ impl Request {
             time,
             as_of: moment("as_of", &self.as_of)?.map(|r| Timestamp(r.to.0.saturating_sub(1))),
             valid_at: moment("valid_at", &self.valid_at)?.map(|r| r.from),
+            floor: Floor::Answer,
             limit: self.limit(engine)?,
         })
     }

@@ -40,9 +40,25 @@ pub struct Query {
     pub as_of: Option<Timestamp>,
     /// What was true at this instant.
     pub valid_at: Option<Timestamp>,
+    /// How much evidence a result needs.
+    pub floor: Floor,
     /// Most results.
     pub limit: usize,
 }
+
+/// How much evidence a result needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Floor {
+    /// Enough to answer a question: the measured floor.
+    #[default]
+    Answer,
+    /// Enough to be of use for a task that the query only outlines.
+    Task,
+}
+
+/// The share of the measured floor that suffices for a task: a task names more things than any one memory
+/// speaks of.
+const TASK_SHARE: f32 = 0.5;
 
 impl Query {
     /// A search for `text` from `scope`, without filters.
@@ -58,6 +74,7 @@ impl Query {
             time: TimeRange::ALL,
             as_of: None,
             valid_at: None,
+            floor: Floor::Answer,
             limit,
         }
     }
@@ -107,7 +124,7 @@ pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome
     let values = searcher.embed_query(&query.text);
     let vector = values.as_ref().zip(searcher.model()).map(|(values, model)| QueryVector { model, values });
     let as_of = query.as_of.map(|at| ledger.read(&control, |r| r.seq_at(at))).transpose()?;
-    let settings = rank_settings(engine, now);
+    let settings = rank_settings(engine, query.floor, now);
     let filter = filter(query);
     let mut wanted = query.limit + SPARE;
     for _ in 0..=WIDENINGS {
@@ -151,11 +168,17 @@ fn filter(query: &Query) -> Filter {
     }
 }
 
-fn rank_settings(engine: &Engine, now: Timestamp) -> RankSettings {
+fn rank_settings(engine: &Engine, floor: Floor, now: Timestamp) -> RankSettings {
     let config = &engine.settings().config.recall;
     let mut settings = RankSettings { now: Some(now.0), ..RankSettings::default() };
     if config.fusion == "rrf" {
         settings.fusion = Fusion::Rrf { k: 60.0, boosts: RrfBoosts::default() };
+    }
+    if floor == Floor::Task {
+        let least = &mut settings.floor;
+        for share in [&mut least.keyword, &mut least.keyword_cjk, &mut least.fused] {
+            *share *= TASK_SHARE;
+        }
     }
     if !config.floor {
         settings.floor.is_on = false;

@@ -53,7 +53,9 @@ pub use self::{
     prepare::{Embedder, Preparer},
     schema::FORMAT,
     search::{Answer, Found, QueryVector, Request},
-    truth::{Change, CollectionKey, Group, Mark, Source, SourceKind, Subject, TruthReader, Turn, WINDOW},
+    truth::{
+        Change, CollectionKey, Group, Mark, Section, Source, SourceKind, Subject, TruthReader, Turn, WINDOW,
+    },
     unused::KEEP_UNUSED,
     vector_block::PackedVector,
     vector_set::{MissingVector, VectorSet},

@@ -9,7 +9,7 @@ use strata_core::{
 use super::{
     attributes::Attributes,
     postings::{encode_terms, for_each_term},
-    truth::{CollectionKey, Mark, Source},
+    truth::{CollectionKey, Mark, Section, Source},
     vector_block::PackedVector,
 };
 
@@ -66,7 +66,7 @@ pub struct Part {
     /// Its vector, when the embedder has been asked.
     pub vector: Option<PackedVector>,
     /// Its text, when no table of truth has it.
-    pub text: Option<String>,
+    pub text: Option<Section>,
 }
 
 impl Part {

@@ -10,7 +10,7 @@ use crate::error::StoreError;
 use super::{
     cut::cut,
     passage::{Part, Passages, Prepared},
-    truth::{Change, CollectionKey, Group, Mark, Subject, TruthReader, Turn, WINDOW},
+    truth::{Change, CollectionKey, Group, Mark, Section, Subject, TruthReader, Turn, WINDOW},
     vector_block::PackedVector,
 };
 
@@ -61,9 +61,8 @@ impl Preparer<'_> {
     /// What to embed for part `part` of a source, e.g. to fill a new vector set: see
     /// [`super::Index::missing`]. `before` are the turns before it, oldest first.
     pub fn embedded_text(subject: &Subject, before: &[Subject], part: usize) -> Option<String> {
-        let pieces = cut(&subject.body);
         let context = if part == 0 { lines(before.iter()) } else { String::new() };
-        pieces.get(part).map(|piece| embedded(subject, &context, piece))
+        pieces(subject).nth(part).map(|(title, piece)| embedded(subject, &context, title, piece))
     }
 
     fn run(&self, tasks: &[Task<'_>]) -> Vec<Prepared> {
@@ -105,7 +104,7 @@ impl Task<'_> {
     }
 
     fn passages(&self, subject: &Subject, preparer: Preparer<'_>) -> Passages {
-        let pieces = cut(&subject.body);
+        let pieces: Vec<_> = pieces(subject).collect();
         let group = match &subject.group {
             Group::Session(session) => format!("session {session}"),
             Group::Document(document) => format!("document {document}"),
@@ -114,7 +113,8 @@ impl Task<'_> {
             }
             Group::Alone => String::new(),
         };
-        let parts = pieces.iter().enumerate().map(|(at, piece)| self.part(subject, at, piece, preparer));
+        let numbered = pieces.iter().enumerate();
+        let parts = numbered.map(|(at, (title, piece))| self.part(subject, at, title, piece, preparer));
         Passages {
             collection: subject.collection.clone(),
             group,
@@ -131,20 +131,30 @@ impl Task<'_> {
         }
     }
 
-    fn part(&self, subject: &Subject, at: usize, piece: &str, preparer: Preparer<'_>) -> Part {
-        let searched = titled(&subject.title, piece);
+    fn part(&self, subject: &Subject, at: usize, title: &str, piece: &str, preparer: Preparer<'_>) -> Part {
+        let searched = titled(title, piece);
         let turn = if matches!(subject.group, Group::Session(_)) { Flags::TURN } else { 0 };
         let code = if subject.is_code { Flags::CODE } else { 0 };
         let mut part = Part::new(&analyze_passage(&searched), turn | code, subject.marks);
         if let Some(embedder) = preparer.embedder {
             let context = if at == 0 { self.context.as_str() } else { "" };
-            let vector = (embedder.embed)(&embedded(subject, context, piece));
+            let vector = (embedder.embed)(&embedded(subject, context, title, piece));
             let (values, scale) = vector.as_deref().map_or_else(|| (Vec::new(), 0.0), quantize);
             part.vector = Some(PackedVector { values, scale });
         }
-        part.text = subject.keep_text.then(|| piece.to_owned());
+        part.text = subject.keep_text.then(|| Section { title: title.to_owned(), body: piece.to_owned() });
         part
     }
+}
+
+/// The parts of a source in order, each with its title. A source without sections has one empty part.
+fn pieces(subject: &Subject) -> impl Iterator<Item = (&str, &str)> {
+    let none = subject.sections.is_empty().then_some(("", ""));
+    let parts = subject
+        .sections
+        .iter()
+        .flat_map(|section| cut(&section.body).into_iter().map(|piece| (section.title.as_str(), piece)));
+    none.into_iter().chain(parts)
 }
 
 fn titled(title: &str, piece: &str) -> String {
@@ -152,10 +162,10 @@ fn titled(title: &str, piece: &str) -> String {
 }
 
 /// Turns are embedded as lines of a script, everything else under its title.
-fn embedded(subject: &Subject, context: &str, piece: &str) -> String {
+fn embedded(subject: &Subject, context: &str, title: &str, piece: &str) -> String {
     match subject.group {
         Group::Session(_) => format!("{context}{}", line(&subject.owner, piece)),
-        _ => titled(&subject.title, piece),
+        _ => titled(title, piece),
     }
 }
 
@@ -166,8 +176,9 @@ fn line(owner: &str, text: &str) -> String {
 fn lines<'s>(turns: impl Iterator<Item = &'s Subject>) -> String {
     let mut out = String::new();
     for turn in turns {
-        let end = turn.body.char_indices().nth(CONTEXT_CHARS).map_or(turn.body.len(), |(at, _)| at);
-        out.push_str(&line(&turn.owner, &turn.body[..end]));
+        let body = turn.sections.first().map_or("", |section| section.body.as_str());
+        let end = body.char_indices().nth(CONTEXT_CHARS).map_or(body.len(), |(at, _)| at);
+        out.push_str(&line(&turn.owner, &body[..end]));
         out.push('\n');
     }
     out

@@ -45,7 +45,7 @@ CREATE TABLE passages (
 ) WITHOUT ROWID;
 CREATE INDEX passages_of_source ON passages (source_kind, source);
 CREATE TABLE texts (
-    collection BIGINT NOT NULL, slot BIGINT NOT NULL, body TEXT NOT NULL,
+    collection BIGINT NOT NULL, slot BIGINT NOT NULL, title TEXT NOT NULL, body TEXT NOT NULL,
     PRIMARY KEY (collection, slot)
 ) WITHOUT ROWID;
 CREATE TABLE tails (

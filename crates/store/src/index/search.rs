@@ -19,7 +19,7 @@ use super::{
     merge_policy::Segment,
     passage::Prepared,
     postings::for_each_posting,
-    truth::{CollectionKey, Mark, Source, SourceKind},
+    truth::{CollectionKey, Mark, Section, Source, SourceKind},
     vector_set,
     view::View,
     views::Lookup,
@@ -68,7 +68,7 @@ pub struct Found {
     /// Index into [`Request::collections`].
     pub collection: usize,
     /// Its text, when no table of truth has it.
-    pub text: Option<String>,
+    pub text: Option<Section>,
     /// When it happened, microseconds UTC.
     pub at: i64,
     /// Its layer.
@@ -328,9 +328,9 @@ impl Gathered {
         index.read_with(control, (), |tx| {
             for found in found.iter_mut().filter(|found| found.text.is_none()) {
                 found.text = tx.query_one(
-                    "SELECT body FROM texts WHERE collection = $1 AND slot = $2",
+                    "SELECT title, body FROM texts WHERE collection = $1 AND slot = $2",
                     params![self.views[found.collection].collection, found.hit.place.slot],
-                    |row| row.get(0),
+                    |row| Ok(Section { title: row.get(0)?, body: row.get(1)? }),
                 )?;
             }
             Ok(())

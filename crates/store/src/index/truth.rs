@@ -128,15 +128,22 @@ pub enum Group {
     Document(String),
 }
 
+/// A piece of text under a title.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Section {
+    /// Title or heading path, searched with every part of the body; may be empty.
+    pub title: String,
+    /// The text.
+    pub body: String,
+}
+
 /// Everything about a source that search needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Subject {
     /// Where it is searched.
     pub collection: CollectionKey,
-    /// Title or heading path, searched with every part; may be empty.
-    pub title: String,
-    /// The text.
-    pub body: String,
+    /// What it says: one section for a turn or a memory, one per heading for a document.
+    pub sections: Vec<Section>,
     /// What it belongs to.
     pub group: Group,
     /// Place within the group: microseconds for turns, position for chunks.

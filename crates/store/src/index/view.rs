@@ -18,6 +18,7 @@ use super::{
     merge::published,
     merge_policy::Segment,
     postings::{Posting, for_each_term},
+    truth::Section,
     vector_block::VectorBlock,
     vector_set::{VectorSet, tail_vector},
     writer::{CollectionRow, LIVE},
@@ -37,7 +38,7 @@ pub(crate) struct View {
     words: HashMap<Space, Vec<String>>,
     pub(crate) tail: HashMap<Box<str>, Vec<Posting>>,
     /// Texts of slots that are not indexed yet.
-    pub(crate) texts: HashMap<u32, String>,
+    pub(crate) texts: HashMap<u32, Section>,
     vectors: Option<Vectors>,
 }
 

@@ -322,8 +322,8 @@ impl<'s, 't> Slice<'s, 't> {
         }
         if let Some(text) = &piece.text {
             self.tx.execute(
-                "INSERT INTO texts (collection, slot, body) VALUES ($1, $2, $3)",
-                params![collection, slot, text],
+                "INSERT INTO texts (collection, slot, title, body) VALUES ($1, $2, $3, $4)",
+                params![collection, slot, &text.title, &text.body],
             )?;
         }
         Ok(())

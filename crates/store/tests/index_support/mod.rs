@@ -13,7 +13,7 @@ use strata_store::{
     faults::FaultPlan,
     index::{
         Answer, CaughtUp, Change, CollectionKey, Embedder, Filter, Group, Index, Mark, Preparer, QueryVector,
-        Request, Source, SourceKind, Subject, TruthReader, Turn, WINDOW,
+        Request, Section, Source, SourceKind, Subject, TruthReader, Turn, WINDOW,
     },
 };
 
@@ -166,8 +166,7 @@ pub fn key(project: &str) -> CollectionKey {
 pub fn subject(project: &str, body: String) -> Subject {
     Subject {
         collection: key(project),
-        title: String::new(),
-        body,
+        sections: vec![Section { title: String::new(), body }],
         group: Group::Alone,
         order: 0,
         owner: String::new(),
@@ -230,7 +229,6 @@ fn fact(numbers: &mut Numbers, mark: Mark, length: i64) -> Change {
     let source = some_memory(numbers, length);
     let words = 5 + numbers.below(20);
     let subject = Subject {
-        title: word(numbers.skewed(5_000)),
         layer: Layer::ALL[numbers.below(7) as usize],
         kind: ["fact", "decision", "rule"][numbers.below(3) as usize].into(),
         branch: ["", "", "feature"][numbers.below(3) as usize].into(),
@@ -239,7 +237,12 @@ fn fact(numbers: &mut Numbers, mark: Mark, length: i64) -> Change {
         // A memory keeps its collection, most of the time.
         ..subject(["alpha", "beta", ""][(source.number % 3) as usize], text(numbers, words))
     };
-    Change { mark, source, subject: Some(subject) }
+    Change { mark, source, subject: Some(titled(subject, word(numbers.skewed(5_000)))) }
+}
+
+fn titled(mut subject: Subject, title: String) -> Subject {
+    subject.sections[0].title = title;
+    subject
 }
 
 fn gone(numbers: &mut Numbers, mark: Mark, length: i64) -> Change {
@@ -247,14 +250,18 @@ fn gone(numbers: &mut Numbers, mark: Mark, length: i64) -> Change {
 }
 
 fn document(numbers: &mut Numbers, mark: Mark) -> Change {
-    let words = 20 + numbers.below(800);
     let number = i64::try_from(numbers.below(60)).expect("small");
+    let sections = (0..1 + numbers.below(4)).map(|_| {
+        let words = 5 + numbers.below(400);
+        Section { title: format!("docs > {}", word(numbers.skewed(5_000))), body: text(numbers, words) }
+    });
+    let sections = sections.collect();
     let subject = Subject {
-        title: format!("docs > {}", word(numbers.skewed(5_000))),
+        sections,
         group: Group::Document(format!("d{}", number / 4)),
         order: number,
         keep_text: true,
-        ..subject("beta", text(numbers, words))
+        ..subject("beta", String::new())
     };
     Change { mark, source: Source { kind: SourceKind::Document, number }, subject: Some(subject) }
 }
