@@ -193,7 +193,7 @@ fn memory_subject(row: MemoryRow) -> Subject {
     Subject {
         collection: collection(&row.scope.namespace, row.scope.project.as_deref()),
         sections: vec![Section { title: row.title, body: row.body }],
-        group: Group::Alone,
+        group: row.session.map_or(Group::Alone, Group::From),
         owner: speaker.unwrap_or_default(),
         at: row.valid_from.unwrap_or(row.created_at).0,
         layer: row.state.layer,

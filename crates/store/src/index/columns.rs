@@ -3,7 +3,7 @@
 
 use strata_core::rank::{Columns, Flags, NONE};
 
-use super::attributes::Attributes;
+use super::{attributes::Attributes, truth::UNPLACED};
 
 /// Columns with what is needed to change them.
 #[derive(Debug, Clone, Default)]
@@ -114,11 +114,17 @@ impl LiveColumns {
                 let row = &rows[*slot as usize];
                 (row.order, row.source, row.part)
             });
-            let before = std::iter::once(NONE).chain(order.iter().copied());
-            let after = order.iter().skip(1).copied().chain(std::iter::once(NONE));
-            for ((slot, previous), next) in order.iter().zip(before).zip(after) {
-                self.columns.previous[*slot as usize] = previous;
-                self.columns.next[*slot as usize] = next;
+            for slot in &order {
+                self.columns.previous[*slot as usize] = NONE;
+                self.columns.next[*slot as usize] = NONE;
+            }
+            for pair in order.windows(2) {
+                let (row, next) = (&rows[pair[0] as usize], &rows[pair[1] as usize]);
+                // Of sources whose place is not known, only the parts of one are neighbours.
+                if row.order != UNPLACED || row.source == next.source {
+                    self.columns.next[pair[0] as usize] = pair[1];
+                    self.columns.previous[pair[1] as usize] = pair[0];
+                }
             }
         }
     }

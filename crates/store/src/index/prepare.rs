@@ -10,7 +10,7 @@ use crate::error::StoreError;
 use super::{
     cut::cut,
     passage::{Part, Passages, Prepared},
-    truth::{Change, CollectionKey, Group, Mark, Section, Subject, TruthReader, Turn, WINDOW},
+    truth::{Change, CollectionKey, Group, Mark, Section, Subject, TruthReader, Turn, UNPLACED, WINDOW},
     vector_block::PackedVector,
 };
 
@@ -107,6 +107,7 @@ impl Task<'_> {
         let pieces: Vec<_> = pieces(subject).collect();
         let group = match &subject.group {
             Group::Session(session) => format!("session {session}"),
+            Group::From(session) => format!("from {session}"),
             Group::Document(document) => format!("document {document}"),
             Group::Alone if pieces.len() > 1 => {
                 format!("{} {}", self.change.source.kind.code(), self.change.source.number)
@@ -118,7 +119,7 @@ impl Task<'_> {
         Passages {
             collection: subject.collection.clone(),
             group,
-            order: subject.order,
+            order: if matches!(subject.group, Group::From(_)) { UNPLACED } else { subject.order },
             owner: subject.owner.clone(),
             at: subject.at,
             layer: subject.layer,
@@ -133,7 +134,9 @@ impl Task<'_> {
 
     fn part(&self, subject: &Subject, at: usize, title: &str, piece: &str, preparer: Preparer<'_>) -> Part {
         let searched = titled(title, piece);
-        let turn = if matches!(subject.group, Group::Session(_)) { Flags::TURN } else { 0 };
+        // Sentences of a text come in sessions too; a turn is somebody's.
+        let is_turn = matches!(subject.group, Group::Session(_)) && !subject.owner.is_empty();
+        let turn = if is_turn { Flags::TURN } else { 0 };
         let code = if subject.is_code { Flags::CODE } else { 0 };
         let mut part = Part::new(&analyze_passage(&searched), turn | code, subject.marks);
         if let Some(embedder) = preparer.embedder {

@@ -116,6 +116,9 @@ pub struct Change {
     pub subject: Option<Subject>,
 }
 
+/// The order of a source whose place in its group is not known.
+pub(super) const UNPLACED: i64 = i64::MIN;
+
 /// How a source's passages relate to others.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub enum Group {
@@ -124,6 +127,8 @@ pub enum Group {
     Alone,
     /// A turn of a session.
     Session(String),
+    /// It comes from a session, but its place there is not known.
+    From(String),
     /// A chunk of a document; `order` places it.
     Document(String),
 }
