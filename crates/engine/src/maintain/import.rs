@@ -1,6 +1,6 @@
 //! `import`: brings raw events in from a JSON Lines file.
 
-use std::{num::NonZero, path::Path, thread, time::Duration};
+use std::{num::NonZero, path::Path, thread};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,7 @@ use strata_core::{
 };
 use strata_store::ledger::{NewAudit, NewEpisode};
 
+use super::reindex::index_everything;
 use crate::{
     authority,
     engine::Engine,
@@ -35,8 +36,6 @@ const BATCH: usize = 500;
 const PER_THREAD: usize = 256;
 /// Bad lines listed in the reply.
 const LISTED: usize = 20;
-/// How long one slice of indexing may take before progress is reported.
-pub(super) const SLICE: Duration = Duration::from_millis(1_500);
 
 /// Which file.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -267,16 +266,7 @@ fn write_batches(
 
 /// Indexes until nothing is left, somebody else does it, or the call ends.
 pub(super) fn index_all(engine: &Engine, call: &Call<'_>, job: &Job<'_>) -> Result<(), Error> {
-    let mut before = u64::MAX;
-    loop {
-        let behind = engine.follow_truth_for(call, SLICE)?.behind;
-        // No progress: another process holds the index and will go on.
-        if behind == 0 || behind >= before {
-            return Ok(());
-        }
-        before = behind;
-        job.progress(0, behind, "indexing")?;
-    }
+    index_everything(engine, call, &mut |done, total| job.progress(done, total, "indexing")).map(drop)
 }
 
 fn batch_hash(batch: &[NewEpisode]) -> [u8; 32] {
