@@ -2,7 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
-use strata_core::{signing::SecretKey, time::Timestamp};
+use strata_core::time::Timestamp;
 use strata_store::{
     faults::FaultPlan,
     index::CaughtUp,
@@ -136,10 +136,5 @@ impl Engine {
         let counted =
             self.ledger.write(&self.control(call), self.clock.now(), |w| w.count_usage(recalled, inspected));
         drop(counted);
-    }
-
-    /// The public half of a human's secret as the ledger keeps it.
-    pub fn public_key_text(secret: &SecretKey) -> String {
-        hexadecimal(&secret.public().to_bytes())
     }
 }

@@ -1,6 +1,6 @@
 //! `import`: brings raw events in from a JSON Lines file.
 
-use std::{path::Path, time::Duration};
+use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,7 @@ use strata_core::{
 };
 use strata_store::ledger::{NewAudit, NewEpisode};
 
+use super::reindex::index_everything;
 use crate::{
     authority,
     engine::Engine,
@@ -33,8 +34,6 @@ pub struct Import;
 const BATCH: usize = 500;
 /// Bad lines listed in the reply.
 const LISTED: usize = 20;
-/// How long one slice of indexing may take before progress is reported.
-pub(super) const SLICE: Duration = Duration::from_millis(1_500);
 
 /// Which file.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -105,7 +104,7 @@ impl Operation for Import {
 }
 
 /// Reads a file as text; bytes that are not UTF-8 become replacement characters.
-pub(super) fn read_text(path: &Path) -> Result<String, Error> {
+fn read_text(path: &Path) -> Result<String, Error> {
     let bytes =
         std::fs::read(path).map_err(|source| Error::File { path: path.display().to_string(), source })?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
@@ -137,6 +136,8 @@ pub fn store(
     let as_gateway = Call { principal: &gateway, ..*call };
     authority::authorise(engine, &as_gateway, Action::Remember, Layer::P2, "")?;
     let mut gate = Gate::default();
+    let source = gate.field("source", Some(&plan.source))?.unwrap_or_default();
+    let plan = &Plan { source, ..plan.clone() };
     let mut response =
         Response { scope: plan.scope.to_string(), dry_run: plan.dry_run, ..Response::default() };
     let mut episodes = Vec::with_capacity(lines.len());
@@ -216,23 +217,9 @@ fn write_batches(
         job.progress(seen as u64, episodes.len() as u64, "storing")?;
     }
     if !dry_run {
-        index_all(engine, call, job)?;
+        index_everything(engine, call, &mut |done, total| job.progress(done, total, "indexing"))?;
     }
     Ok((added, episodes.len() - added))
-}
-
-/// Indexes until nothing is left, somebody else does it, or the call ends.
-pub(super) fn index_all(engine: &Engine, call: &Call<'_>, job: &Job<'_>) -> Result<(), Error> {
-    let mut before = u64::MAX;
-    loop {
-        let behind = engine.follow_truth_for(call, SLICE)?.behind;
-        // No progress: another process holds the index and will go on.
-        if behind == 0 || behind >= before {
-            return Ok(());
-        }
-        before = behind;
-        job.progress(0, behind, "indexing")?;
-    }
 }
 
 fn batch_hash(batch: &[NewEpisode]) -> [u8; 32] {

@@ -55,7 +55,10 @@ pub fn store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Stored, 
     let ledger = engine.ledger(call)?;
     let control = engine.control(call);
     let identity = duplicate::identity(&draft.text);
-    let plan = ledger.read(&control, |read| Ok(plan(read, call, draft, &identity)))??;
+    let candidates = ledger.read(&control, |read| candidates(read, draft))?;
+    // Comparing long texts takes longer than a snapshot should be held.
+    let similar = nearest(candidates, draft);
+    let plan = ledger.read(&control, |read| Ok(plan(read, call, draft, &identity, similar)))??;
     if let Some(old) = &plan.predecessor {
         authority::authorise(engine, call, Action::Update, old.state.layer, &old.id)?;
     }
@@ -67,8 +70,16 @@ pub fn store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Stored, 
     Ok(stored)
 }
 
-fn plan(read: &LedgerRead<'_>, call: &Call<'_>, draft: &Draft, identity: &str) -> Result<Plan, Error> {
-    let similar = nearest(read, draft)?;
+/// A stored memory and how it stands to the draft.
+type Compared = (MemoryRow, Comparison);
+
+fn plan(
+    read: &LedgerRead<'_>,
+    call: &Call<'_>,
+    draft: &Draft,
+    identity: &str,
+    similar: Option<Compared>,
+) -> Result<Plan, Error> {
     if let Some(named) = &draft.supersedes {
         let old = Reference::exact("supersedes", named)?.find(read, call)?.existing()?;
         return Ok(Plan {
@@ -97,25 +108,31 @@ fn plan(read: &LedgerRead<'_>, call: &Call<'_>, draft: &Draft, identity: &str) -
     Ok(Plan { predecessor: None, reason: String::new(), similar: found(similar) })
 }
 
-fn found(similar: Option<(MemoryRow, Comparison)>) -> Option<Similar> {
+fn found(similar: Option<Compared>) -> Option<Similar> {
     similar.and_then(|(old, comparison)| Similar::of(&old.id, &old.body, &comparison))
 }
 
-/// The live memory, visible from where the draft goes, whose wording is nearest to it.
-fn nearest(read: &LedgerRead<'_>, draft: &Draft) -> Result<Option<(MemoryRow, Comparison)>, StoreError> {
-    let mut best: Option<(MemoryRow, Comparison)> = None;
+/// The live memories, visible from where the draft goes, that share most keys with it.
+fn candidates(read: &LedgerRead<'_>, draft: &Draft) -> Result<Vec<MemoryRow>, StoreError> {
+    let mut rows = Vec::new();
     for hit in read.by_bands(&stored_bands(draft), MAX_COMPARED)? {
-        let Some(old) = read.memory_by_number(hit.number)? else { continue };
-        if !old.state.status.is_live() || !draft.scope.sees(&old.scope) {
-            continue;
-        }
+        let row = read.memory_by_number(hit.number)?;
+        rows.extend(row.filter(|old| old.state.status.is_live() && draft.scope.sees(&old.scope)));
+    }
+    Ok(rows)
+}
+
+/// The one whose wording is nearest to the draft, if any says nearly the same.
+fn nearest(candidates: Vec<MemoryRow>, draft: &Draft) -> Option<Compared> {
+    let mut best: Option<Compared> = None;
+    for old in candidates {
         let comparison = duplicate::compare(&old.body, &draft.text);
         let telling = comparison.verdict != duplicate::Verdict::Different;
         if telling && best.as_ref().is_none_or(|(_, b)| comparison.similarity > b.similarity) {
             best = Some((old, comparison));
         }
     }
-    Ok(best)
+    best
 }
 
 fn stored_bands(draft: &Draft) -> Vec<i64> {
@@ -195,6 +212,7 @@ fn commit(
             };
             let seq = w.record(&row)?;
             w.supersede(old.number, twin.number, &plan.reason, seq)?;
+            authority::seal(w, call, actor)?;
         }
         return Ok(Stored { id: twin.id, number: twin.number, new: false, superseded, similar: None });
     }

@@ -98,8 +98,6 @@ pub struct Outcome {
     pub near_misses: Vec<(Hit, &'static str)>,
     /// Changes that are not in the index yet but took part.
     pub index_behind: u64,
-    /// Whether meaning took part beside words.
-    pub is_semantic: bool,
     /// Whether more was found than returned.
     pub has_more: bool,
 }
@@ -127,7 +125,8 @@ pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome
     let settings = rank_settings(engine, query.floor, now);
     let filter = filter(query);
     let mut wanted = query.limit + SPARE;
-    for _ in 0..=WIDENINGS {
+    let mut widenings = 0;
+    loop {
         let request = index::Request {
             collections: &collections,
             query: &analysed,
@@ -141,12 +140,12 @@ pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome
         let answer = searcher.index().search(&control, &request, &caught_up.pending)?;
         let exhausted = answer.found.len() < wanted;
         let outcome = ledger.read(&control, |r| join(r, query, now, as_of, answer))?;
-        if outcome.hits.len() >= query.limit || exhausted {
+        if outcome.hits.len() >= query.limit || exhausted || widenings == WIDENINGS {
             return Ok(Outcome { index_behind: caught_up.behind, ..outcome });
         }
+        widenings += 1;
         wanted *= 4;
     }
-    Ok(Outcome { index_behind: caught_up.behind, ..Outcome::default() })
 }
 
 /// The collections that a reader in `scope` sees, as the index names them.
@@ -195,7 +194,7 @@ fn join(
     as_of: Option<i64>,
     answer: index::Answer,
 ) -> Result<Outcome, strata_store::error::StoreError> {
-    let mut outcome = Outcome { is_semantic: answer.is_semantic, ..Outcome::default() };
+    let mut outcome = Outcome::default();
     let mut seen = HashSet::new();
     let mut take = |found: Found| -> Result<Option<Hit>, strata_store::error::StoreError> {
         // Sections of one file are results of their own; the parts of a memory are one result.
