@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_project_is_told_by_key_or_by_directory() {
-        for directory in [".", "..", "./app", "/work/app", "app/"] {
+        for directory in [".", "..", "./app", "/src/app", "app/"] {
             assert!(is_directory(OsStr::new(directory)), "{directory}");
         }
         assert!(!is_directory(OsStr::new("app-12ab34")));
