@@ -37,7 +37,6 @@ const MAX_RULES: usize = 1_000;
 
 /// What the pack is for.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// The task in a sentence or two; the user's own words are fine. Without it: rules and the newest memories.
     pub query: Option<String>,

@@ -37,10 +37,8 @@ pub enum LegsName {
 
 /// A LoCoMo file.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct LocomoRequest {
     /// The data set's JSON file.
-    #[schemars(required)]
     pub file: String,
     /// keyword: words alone; default: the settings of this home.
     pub legs: Option<LegsName>,
@@ -48,13 +46,10 @@ pub struct LocomoRequest {
 
 /// A labelled set.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct JsonlRequest {
     /// Items, one JSON object a line: {scope, id, text, session, pos, speaker, time, kind}; the first three are needed.
-    #[schemars(required)]
     pub docs: String,
     /// Questions, one JSON object a line: {scope, qid, query, category, relevant}.
-    #[schemars(required)]
     pub queries: String,
     /// keyword: words alone; default: the settings of this home.
     pub legs: Option<LegsName>,

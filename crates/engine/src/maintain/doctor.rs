@@ -21,7 +21,6 @@ pub struct Doctor;
 
 /// How closely to look, and whether to repair.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// Also compare every database index with its table; slow for large homes.
     pub full: Option<bool>,

@@ -38,10 +38,8 @@ pub(super) const SLICE: Duration = Duration::from_millis(1_500);
 
 /// Which file.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// The file: one JSON object a line, {id, session, at, speaker, role, text, metadata}; only text is needed.
-    #[schemars(required)]
     pub path: String,
     /// What to call the source; the file's name by default. Events are told apart by source, session and id.
     pub source: Option<String>,

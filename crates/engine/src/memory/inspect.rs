@@ -28,10 +28,8 @@ pub struct Inspect;
 
 /// Which one.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// The id from `recall` (its first six characters after the underscore are enough), or #number.
-    #[schemars(required)]
     pub id: String,
 }
 

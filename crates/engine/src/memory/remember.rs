@@ -22,10 +22,8 @@ pub struct Remember;
 
 /// What to keep.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// The fact, decision or lesson in one or a few sentences that stand on their own, with the reason. Kept word for word.
-    #[schemars(required)]
     pub text: String,
     /// fact (default), decision, preference, pattern, insight, procedure, skill, architecture, module, incident, fix, constraint, rule, identity, integration, note or a word of your own.
     pub kind: Option<String>,
@@ -38,6 +36,7 @@ pub struct Request {
     /// Id of the memory that this one corrects or replaces.
     pub supersedes: Option<String>,
     /// Words to find it by.
+    #[serde(default)]
     pub tags: Vec<String>,
     /// How sure you are, 0 to 1. Default 0.8 for agents, 1 for people.
     pub confidence: Option<f64>,
@@ -48,6 +47,7 @@ pub struct Request {
     /// The session it comes from.
     pub session: Option<String>,
     /// What it rests on: test output, file and line, a turn, a URL. One entry each.
+    #[serde(default)]
     pub evidence: Vec<String>,
     /// From when it is true, e.g. 2026-03-31.
     pub valid_from: Option<String>,
@@ -60,6 +60,7 @@ pub struct Request {
     /// Keep it on the hot page.
     pub pinned: Option<bool>,
     /// Further facts about it, as names and texts.
+    #[serde(default)]
     pub metadata: BTreeMap<String, String>,
 }
 

@@ -28,10 +28,8 @@ pub struct Update;
 
 /// What to change; what is left out stays.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// The memory, by its whole id or #number.
-    #[schemars(required)]
     pub id: String,
     /// The corrected text, whole.
     pub text: Option<String>,
