@@ -29,9 +29,9 @@ pub struct EvalJsonl;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LegsName {
-    /// Words alone.
+    /// words alone
     Keyword,
-    /// The settings of this home.
+    /// the settings of this home
     Default,
 }
 
@@ -40,7 +40,7 @@ pub enum LegsName {
 pub struct LocomoRequest {
     /// The data set's JSON file.
     pub file: String,
-    /// keyword: words alone; default: the settings of this home.
+    /// Which legs of the search take part; default by default.
     pub legs: Option<LegsName>,
 }
 
@@ -51,7 +51,7 @@ pub struct JsonlRequest {
     pub docs: String,
     /// Questions, one JSON object a line: {scope, qid, query, category, relevant}.
     pub queries: String,
-    /// keyword: words alone; default: the settings of this home.
+    /// Which legs of the search take part; default by default.
     pub legs: Option<LegsName>,
 }
 
