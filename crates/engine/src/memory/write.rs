@@ -55,7 +55,8 @@ pub fn store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Stored, 
     let ledger = engine.ledger(call)?;
     let control = engine.control(call);
     let identity = duplicate::identity(&draft.text);
-    let plan = ledger.read(&control, |read| Ok(plan(read, call, draft, &identity)))??;
+    let now = engine.clock().now();
+    let plan = ledger.read(&control, |read| Ok(plan(read, call, draft, &identity, now)))??;
     if let Some(old) = &plan.predecessor {
         authority::authorise(engine, call, Action::Update, old.state.layer, &old.id)?;
     }
@@ -67,7 +68,13 @@ pub fn store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Stored, 
     Ok(stored)
 }
 
-fn plan(read: &LedgerRead<'_>, call: &Call<'_>, draft: &Draft, identity: &str) -> Result<Plan, Error> {
+fn plan(
+    read: &LedgerRead<'_>,
+    call: &Call<'_>,
+    draft: &Draft,
+    identity: &str,
+    now: Timestamp,
+) -> Result<Plan, Error> {
     let similar = nearest(read, draft)?;
     if let Some(named) = &draft.supersedes {
         let old = Reference::exact("supersedes", named)?.find(read, call)?.existing()?;
@@ -80,9 +87,15 @@ fn plan(read: &LedgerRead<'_>, call: &Call<'_>, draft: &Draft, identity: &str) -
     if let Some(topic) = &draft.topic_key
         && let Some(old) = read.live_by_topic(&draft.scope, topic)?
     {
-        let same = read.content_key(identity)? == old.content_key;
+        let same = read.content_key(identity)? == old.content_key && !has_expired(&old, now);
         let predecessor = (!same).then_some(old);
         return Ok(Plan { predecessor, reason: format!("same topic: {topic}"), similar: found(similar) });
+    }
+    // Recall no longer shows an expired memory: to say it again is to say that it holds again.
+    let twin = read.live_by_content(&draft.scope, &read.content_key(identity)?)?;
+    if let Some(expired) = twin.filter(|twin| has_expired(twin, now)) {
+        let reason = "said again after it had expired".to_owned();
+        return Ok(Plan { predecessor: Some(expired), reason, similar: None });
     }
     let turned = similar.as_ref().filter(|(old, c)| {
         similar::takes_over(c)
@@ -95,6 +108,10 @@ fn plan(read: &LedgerRead<'_>, call: &Call<'_>, draft: &Draft, identity: &str) -
         return Ok(Plan { predecessor: Some(old.clone()), reason, similar: None });
     }
     Ok(Plan { predecessor: None, reason: String::new(), similar: found(similar) })
+}
+
+fn has_expired(memory: &MemoryRow, now: Timestamp) -> bool {
+    memory.valid_to.is_some_and(|end| end <= now)
 }
 
 fn found(similar: Option<(MemoryRow, Comparison)>) -> Option<Similar> {

@@ -1,6 +1,6 @@
 //! One caller on one throwaway home, through the operation table.
 
-#![allow(dead_code, reason = "each test file uses its own part")]
+#![allow(dead_code, unreachable_pub, reason = "each test file uses its own part")]
 
 use serde_json::Value;
 use strata_core::{

@@ -8,7 +8,7 @@ use super::{
     attributes::Attributes,
     bits::Bits,
     labels::Space,
-    truth::SourceKind,
+    truth::{Source, SourceKind},
     view::{Seen, View},
 };
 
@@ -25,6 +25,8 @@ pub struct Filter {
     pub time: Option<TimeRange>,
     /// These branches only, `""` being no branch; `None` is all.
     pub branches: Option<Vec<String>>,
+    /// These sources only; `None` is all. For what the index does not know and the ledger lists.
+    pub only: Option<HashSet<Source>>,
     /// Caller's marks that must be set (24 bits).
     pub with: u32,
     /// Caller's marks that must not be set.
@@ -88,5 +90,6 @@ impl<'f> Compiled<'f> {
             && self.filter.time.is_none_or(|range| range.contains(strata_core::time::Timestamp(row.at)))
             && self.kinds.as_ref().is_none_or(|kinds| kinds.contains(&row.kind))
             && self.branches.as_ref().is_none_or(|branches| branches.contains(&row.branch))
+            && self.filter.only.as_ref().is_none_or(|only| row.source().is_some_and(|s| only.contains(&s)))
     }
 }
