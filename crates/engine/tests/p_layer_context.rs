@@ -9,7 +9,7 @@ use tiktoken_rs::o200k_base;
 
 /// A home whose caller is the system, which may write rules.
 fn system() -> Session {
-    Session::new().as_principal(PrincipalKind::System)
+    Session::new().of_kind(PrincipalKind::System)
 }
 
 fn store(s: &Session, text: &str, kind: &str, layer: &str) {

@@ -61,11 +61,33 @@ pub fn store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Stored, 
         authority::authorise(engine, call, Action::Update, old.state.layer, &old.id)?;
     }
     let new = new_memory(engine, &actor, draft, &identity, plan.predecessor.as_ref(), &plan.reason);
-    let mut stored =
-        ledger.write(&control, engine.clock().now(), |w| commit(w, call, &actor, &new, &plan))?;
+    // Statistics go along with a commit that is made anyway.
+    let used = engine.uses().take();
+    let (recalled, inspected) = (used.recalled(), used.inspected());
+    let mut stored = ledger.write(&control, engine.clock().now(), |w| {
+        w.count_usage(&recalled, &inspected)?;
+        commit(w, call, &actor, &new, &plan)
+    })?;
     stored.similar = plan.similar.filter(|s| stored.superseded.as_ref() != Some(&s.id) && s.id != stored.id);
     engine.follow_truth(call)?;
     Ok(stored)
+}
+
+/// Stores drafts that are known to be unlike each other and everything stored, in one transaction; they are
+/// not looked at for duplicates and not indexed yet.
+pub(crate) fn store_distinct(engine: &Engine, call: &Call<'_>, drafts: &[Draft]) -> Result<(), Error> {
+    let mut new = Vec::with_capacity(drafts.len());
+    for draft in drafts {
+        let actor = authority::authorise(engine, call, Action::Remember, draft.layer, "")?;
+        let identity = duplicate::identity(&draft.text);
+        let memory = new_memory(engine, &actor, draft, &identity, None, "");
+        new.push((actor, memory));
+    }
+    let none = Plan { predecessor: None, reason: String::new(), similar: None };
+    engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
+        new.iter().try_for_each(|(actor, memory)| commit(w, call, actor, memory, &none).map(drop))
+    })?;
+    Ok(())
 }
 
 fn plan(
