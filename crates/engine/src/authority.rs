@@ -3,7 +3,7 @@
 use strata_core::{
     memory::Layer,
     policy::{self, Action, Verdict},
-    principal::{Principal, PrincipalKind},
+    principal::{Face, Principal, PrincipalKind},
     signing::SecretKey,
 };
 use strata_store::{
@@ -37,7 +37,14 @@ pub fn authorise(
         }
         Verdict::NeedsApproval | Verdict::Refuse => {}
     }
-    record_refusal(engine, call, action.as_str(), Some(layer), target, decision.reason)?;
+    // A person at the command line is about to be asked for the secret; that is no refusal yet.
+    let will_be_asked = decision.verdict == Verdict::NeedsApproval
+        && call.face == Face::Cli
+        && call.principal.kind == PrincipalKind::Human
+        && call.secret.is_none();
+    if !will_be_asked {
+        record_refusal(engine, call, action.as_str(), Some(layer), target, decision.reason)?;
+    }
     if decision.verdict == Verdict::NeedsApproval {
         return Err(Error::ApprovalRequired {
             action: format!("{} in {layer}", action.as_str()),

@@ -4,6 +4,11 @@
 pub trait Render {
     /// Lays the response out.
     fn render(&self) -> Document;
+
+    /// Whether the answer is that something is wrong: a command then ends with exit code 1.
+    fn is_alarming(&self) -> bool {
+        false
+    }
 }
 
 /// An ordered list of blocks.

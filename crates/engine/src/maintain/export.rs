@@ -39,10 +39,8 @@ const PAGE: usize = 1_000;
 
 /// Where to, and what.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// The file to write, e.g. strata.jsonl. An earlier export there is replaced; any other file is left alone.
-    #[schemars(required)]
     pub path: String,
     /// Only this project, by key or name.
     pub project: Option<String>,

@@ -33,10 +33,8 @@ const ENDINGS: [&str; 3] = ["md", "markdown", "mdx"];
 
 /// Which folder.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// A Markdown file, or a folder that holds some. What .gitignore and .strataignore name is left out.
-    #[schemars(required)]
     pub path: String,
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_core::principal::PrincipalKind;
-use strata_store::ledger::NewAudit;
+use strata_store::ledger::{NewAudit, SCHEMA};
 
 use crate::{
     authority::{PUBLIC_KEY, hexadecimal, public_key_text},
@@ -30,6 +30,8 @@ pub struct Response {
     pub home: String,
     /// Whether this call made the store.
     pub created: bool,
+    /// The version of its schema.
+    pub schema: i64,
     /// Whether a secret protects rules, identity and purges.
     pub has_secret: bool,
     /// Whether this call set it.
@@ -78,6 +80,7 @@ impl Operation for Init {
         Ok(Response {
             home: engine.home().display().to_string(),
             created,
+            schema: SCHEMA.latest(),
             has_secret: known.is_some() || wanted.is_some(),
             secret_set: wanted.is_some(),
         })
@@ -106,7 +109,8 @@ fn parse_salt(text: &str) -> Option<[u8; 16]> {
 impl Render for Response {
     fn render(&self) -> Document {
         let what = if self.created { "initialized" } else { "already initialized:" };
-        let document = Document::new().note(Mark::Good, format!("{what} {}", self.home));
+        let document = Document::new()
+            .note(Mark::Good, format!("{what} {} (schema version {})", self.home, self.schema));
         let document = match (self.secret_set, self.has_secret) {
             (true, _) => document.note(Mark::Good, "passphrase set; rules, identity and purges now need it"),
             (false, true) => document,

@@ -150,7 +150,7 @@ pub(super) fn with_writer<T>(
 
 /// Indexes until nothing is left or another process does it, and returns how many
 /// changes are missing. `progress` hears (done, total).
-pub(super) fn index_everything(
+pub(crate) fn index_everything(
     engine: &Engine,
     call: &Call<'_>,
     progress: &mut dyn FnMut(u64, u64) -> Result<(), Error>,

@@ -30,10 +30,8 @@ pub struct Inspect;
 
 /// Which one.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// The id from `recall` (its first six characters after the underscore are enough), or #number.
-    #[schemars(required)]
     pub id: String,
 }
 
@@ -238,7 +236,10 @@ impl Operation for Inspect {
             return Ok(Response::Document(Box::new(view)));
         }
         let reference = Reference::read("id", &request.id)?;
-        let view = ledger.read(&control, |r| Ok(memory(r, call, &reference, zone)))??;
+        let mut view = ledger.read(&control, |r| Ok(memory(r, call, &reference, zone)))??;
+        for (known, waiting) in view.uses.iter_mut().zip(engine.uses().of(view.number)) {
+            *known += waiting;
+        }
         engine.note_usage(call, &[], &[(view.number, 1)]);
         Ok(Response::Memory(Box::new(view)))
     }

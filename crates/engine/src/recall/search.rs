@@ -10,7 +10,7 @@ use strata_core::{
     time::{TimeRange, Timestamp},
 };
 use strata_store::{
-    index::{self, CollectionKey, Filter, Found, QueryVector, SourceKind},
+    index::{self, CollectionKey, Filter, Found, QueryVector, Source, SourceKind},
     ledger::{LOCAL, LedgerRead},
 };
 
@@ -123,7 +123,7 @@ pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome
     let vector = values.as_ref().zip(searcher.model()).map(|(values, model)| QueryVector { model, values });
     let as_of = query.as_of.map(|at| ledger.read(&control, |r| r.seq_at(at))).transpose()?;
     let settings = rank_settings(engine, query.floor, now);
-    let filter = filter(query);
+    let filter = Filter { only: ledger.read(&control, |r| marked(r, query))?, ..filter(query) };
     let mut wanted = query.limit + SPARE;
     let mut widenings = 0;
     loop {
@@ -167,6 +167,28 @@ fn filter(query: &Query) -> Filter {
     }
 }
 
+/// The sources that a filter by session or tags lets through; `None` without such a filter. The index
+/// knows neither, and they must hold before the best are taken.
+fn marked(
+    ledger: &LedgerRead<'_>,
+    query: &Query,
+) -> Result<Option<HashSet<Source>>, strata_store::error::StoreError> {
+    if query.session.is_none() && query.tags.is_empty() {
+        return Ok(None);
+    }
+    let source = |kind| move |number| Source { kind, number };
+    let memories = ledger.memories_marked(query.session.as_deref(), &query.tags)?;
+    let mut only: HashSet<Source> = memories.into_iter().map(source(SourceKind::Memory)).collect();
+    if let Some(session) = query.session.as_deref().filter(|_| query.tags.is_empty()) {
+        for (namespace, project) in query.scope.collections() {
+            let turns =
+                ledger.episodes_of_session((&namespace, project.as_deref().unwrap_or("")), session)?;
+            only.extend(turns.into_iter().map(source(SourceKind::Episode)));
+        }
+    }
+    Ok(Some(only))
+}
+
 fn rank_settings(engine: &Engine, floor: Floor, now: Timestamp) -> RankSettings {
     let config = &engine.settings().config.recall;
     let mut settings = RankSettings { now: Some(now.0), ..RankSettings::default() };
@@ -202,8 +224,7 @@ fn join(
         if !seen.insert((found.source, part)) {
             return Ok(None);
         }
-        let item = Item::load(ledger, &found, as_of)?;
-        Ok(item.filter(|i| i.passes(query, now)).map(|item| Hit { item, found }))
+        standing(ledger, query, now, as_of, found)
     };
     for found in answer.found {
         if let Some(hit) = take(found)? {
@@ -222,4 +243,25 @@ fn join(
         outcome.near_misses.extend(take(found)?.map(|hit| (hit, reason)));
     }
     Ok(outcome)
+}
+
+/// What was found or, when that is not in force or does not pass, the first of what was collapsed into
+/// it that is and does: the one shown must not take the others with it.
+fn standing(
+    ledger: &LedgerRead<'_>,
+    query: &Query,
+    now: Timestamp,
+    as_of: Option<i64>,
+    mut found: Found,
+) -> Result<Option<Hit>, strata_store::error::StoreError> {
+    let mut others = std::mem::take(&mut found.duplicates).into_iter();
+    loop {
+        let item = Item::load(ledger, &found, as_of)?;
+        if let Some(item) = item.filter(|i| i.passes(query, now)) {
+            found.duplicates = others.collect();
+            return Ok(Some(Hit { item, found }));
+        }
+        let Some(source) = others.next() else { return Ok(None) };
+        found = Found { source, part: 0, text: None, ..found };
+    }
 }

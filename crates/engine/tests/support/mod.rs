@@ -1,6 +1,6 @@
 //! One caller on one throwaway home, through the operation table.
 
-#![allow(dead_code, reason = "each test file uses its own part")]
+#![allow(dead_code, unreachable_pub, reason = "each test file uses its own part")]
 #![allow(clippy::panic, reason = "a session that cannot go on fails its test")]
 #![allow(clippy::needless_pass_by_value, reason = "calls read best with `json!` as they stand")]
 

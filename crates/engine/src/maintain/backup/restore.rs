@@ -31,10 +31,8 @@ pub struct Restore;
 
 /// Which backup.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// The backup's id, from `backup list`.
-    #[schemars(required)]
     pub id: String,
     /// Give up what was stored since the backup was made.
     pub force: Option<bool>,
