@@ -8,6 +8,7 @@ use strata_core::{
     principal::{Principal, PrincipalKind},
 };
 use strata_store::{ledger::AuditFilter, sql::Control};
+use strata_testkit::tamper::Damage;
 use support::Session;
 
 /// (action, outcome, principal, layer) of every audit line, newest first.
@@ -30,10 +31,8 @@ fn as_named(kind: PrincipalKind, name: &str) -> Session {
     s
 }
 
-fn tamper(s: &Session, sql: &str) {
-    let database = s.engine.existing_ledger().expect("there").database();
-    let changed = database.write(&Control::default(), |t| t.execute(sql, &[])).expect("changed");
-    assert!(changed > 0, "{sql}");
+fn tamper(s: &Session, damage: Damage<'_>) {
+    strata_testkit::tamper::tamper(s.engine.existing_ledger().expect("there").database(), damage);
 }
 
 /// Every operation that opens the ledger, with arguments that would work.
@@ -53,7 +52,7 @@ fn calls() -> Vec<(&'static str, Value)> {
 fn p_layer_c8_a_changed_migration_is_refused_by_every_operation() {
     let s = Session::new();
     s.remember("the gate is locked at six");
-    tamper(&s, "UPDATE schema_migrations SET checksum = 'x' WHERE version = 1");
+    tamper(&s, Damage::Migration(1));
     let s = Session { engine: s.reopened(), ..s };
     for (tool, arguments) in calls() {
         let error = s.reply(tool, arguments).expect_err(tool);
@@ -68,11 +67,7 @@ fn p_layer_c8_a_changed_migration_is_refused_by_every_operation() {
 fn p_layer_c9_a_newer_schema_is_not_written() {
     let s = Session::new();
     s.remember("the gate is locked at six");
-    tamper(
-        &s,
-        "INSERT INTO schema_migrations (version, name, checksum, min_reader, min_writer, applied_at) \
-         VALUES (999, 'future', 'x', 999, 999, 0)",
-    );
+    tamper(&s, Damage::NewerSchema);
     let s = Session { engine: s.reopened(), ..s };
     for (tool, arguments) in
         calls().into_iter().filter(|(t, _)| matches!(*t, "remember" | "update" | "forget"))

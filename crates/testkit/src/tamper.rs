@@ -25,6 +25,10 @@ pub enum Damage<'a> {
     States(i64),
     /// Successors that do not exist.
     Successors,
+    /// A migration with another text than the one released, by its version.
+    Migration(i64),
+    /// A migration that only a newer Strata knows, and that keeps older ones from reading and writing.
+    NewerSchema,
 }
 
 /// Does it.
@@ -52,6 +56,14 @@ pub fn tamper(ledger: &Database, damage: Damage<'_>) {
         Damage::States(number) => {
             vec![("DELETE FROM memory_states WHERE number = $1", vec![number.into()])]
         }
+        Damage::Migration(version) => {
+            vec![("UPDATE schema_migrations SET checksum = 'x' WHERE version = $1", vec![version.into()])]
+        }
+        Damage::NewerSchema => vec![(
+            "INSERT INTO schema_migrations (version, name, checksum, min_reader, min_writer, applied_at)
+             VALUES (999, 'future', 'x', 999, 999, 0)",
+            Vec::new(),
+        )],
         Damage::Successors => vec![(
             "UPDATE memories SET superseded_by = 'mem_0000000000' WHERE superseded_by IS NOT NULL",
             Vec::new(),
