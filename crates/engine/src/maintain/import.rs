@@ -12,7 +12,10 @@ use strata_core::{
     scope::Scope,
     time::Timestamp,
 };
-use strata_store::ledger::{NewAudit, NewEpisode};
+use strata_store::{
+    files,
+    ledger::{NewAudit, NewEpisode},
+};
 
 use crate::{
     authority,
@@ -31,6 +34,8 @@ pub struct Import;
 
 /// Events of one transaction.
 const BATCH: usize = 500;
+/// The largest file that is read, in bytes: what a process can hold, several times over.
+pub(super) const MAX_FILE: u64 = 4 << 30;
 /// Bad lines listed in the reply.
 const LISTED: usize = 20;
 /// How long one slice of indexing may take before progress is reported.
@@ -106,8 +111,7 @@ impl Operation for Import {
 
 /// Reads a file as text; bytes that are not UTF-8 become replacement characters.
 pub(super) fn read_text(path: &Path) -> Result<String, Error> {
-    let bytes =
-        std::fs::read(path).map_err(|source| Error::File { path: path.display().to_string(), source })?;
+    let bytes = files::read_regular(path, MAX_FILE)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -137,6 +141,9 @@ pub fn store(
     let as_gateway = Call { principal: &gateway, ..*call };
     authority::authorise(engine, &as_gateway, Action::Remember, Layer::P2, "")?;
     let mut gate = Gate::default();
+    // The file's name is text from outside, too.
+    let source = gate.field("source", Some(&plan.source))?.unwrap_or_default();
+    let plan = &Plan { source, ..plan.clone() };
     let mut response =
         Response { scope: plan.scope.to_string(), dry_run: plan.dry_run, ..Response::default() };
     let mut episodes = Vec::with_capacity(lines.len());

@@ -63,7 +63,7 @@ pub fn store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Stored, 
     let mut stored =
         ledger.write(&control, engine.clock().now(), |w| commit(w, call, &actor, &new, &plan))?;
     stored.similar = plan.similar.filter(|s| stored.superseded.as_ref() != Some(&s.id) && s.id != stored.id);
-    engine.follow_truth(call)?;
+    engine.index_what_was_stored(call);
     Ok(stored)
 }
 
@@ -195,6 +195,7 @@ fn commit(
             };
             let seq = w.record(&row)?;
             w.supersede(old.number, twin.number, &plan.reason, seq)?;
+            authority::seal(w, call, actor)?;
         }
         return Ok(Stored { id: twin.id, number: twin.number, new: false, superseded, similar: None });
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use strata_core::time::Timestamp;
+use strata_core::{redact::redact, time::Timestamp};
 use strata_store::{
     error::StoreError,
     index::{Found, Section, SourceKind},
@@ -127,7 +127,7 @@ impl Item {
             Self::Memory(m) => m.source.clone(),
             Self::Episode(e) if e.speaker.is_empty() => e.session.clone(),
             Self::Episode(e) => format!("{}, {}", e.speaker, e.session),
-            Self::Document(d) => d.file.path.clone(),
+            Self::Document(d) => redact(&d.file.path).text.into_owned(),
         }
     }
 }

@@ -8,7 +8,7 @@ use strata_core::{
     error::ParseError,
     id::Id,
     memory::{Kind, Layer, Status},
-    policy::Action,
+    policy::{self, Action, Verdict},
     principal::{Principal, PrincipalKind},
     scope::Scope,
     time::Timestamp,
@@ -91,7 +91,8 @@ impl Incoming {
         engine.ids().fill(&mut salt);
         let mut history = Vec::with_capacity(line.states.len());
         for state in &line.states {
-            history.push((state.state()?, state.since, record_of(state)));
+            let record = gate.field("by", Some(&record_of(state)))?.unwrap_or_default();
+            history.push((state.state()?, state.since, record));
         }
         let first =
             history.first().ok_or_else(|| Error::argument("states", "is empty", "export the file again"))?.0;
@@ -124,7 +125,13 @@ impl Incoming {
             metadata: metadata(gate, &line.metadata)?,
             state: first,
             evidence,
-            ..NewMemory::new(whole_id(&line.id)?, &body, &line.writer, Timestamp(line.created_at), salt)
+            ..NewMemory::new(
+                whole_id(&line.id)?,
+                &body,
+                &writer(gate, &line.writer)?,
+                Timestamp(line.created_at),
+                salt,
+            )
         };
         Ok(IncomingMemory {
             number: line.number,
@@ -147,8 +154,8 @@ impl Incoming {
             text: gate.body("text", &line.text)?,
             metadata: metadata(gate, &line.metadata)?,
             scope: scope(line.scope)?,
-            source: line.source,
-            writer: line.writer,
+            source: gate.field("source", Some(&line.source))?.unwrap_or_default(),
+            writer: writer(gate, &line.writer)?,
         };
         Ok((line.number, new))
     }
@@ -157,12 +164,12 @@ impl Incoming {
         let gate = &mut self.gate;
         Ok(ReviewRow {
             id: whole_id(&line.id)?.to_string(),
-            kind: line.kind,
+            kind: gate.field("kind", Some(&line.kind))?.unwrap_or_default(),
             status: ReviewStatus::parse(&line.status).map_err(|e| Error::parse("status", &e))?,
-            target: line.target,
+            target: gate.field("target", Some(&line.target))?.unwrap_or_default(),
             proposal: gate.body("proposal", &line.proposal)?,
             reason: gate.field("reason", Some(&line.reason))?.unwrap_or_default(),
-            proposer: line.proposer,
+            proposer: writer(gate, &line.proposer)?,
             created_at: Timestamp(line.created_at),
             decided_at: line.decided_at.map(Timestamp),
             decided_by: line.decided_by,
@@ -191,6 +198,7 @@ impl Incoming {
             )?;
             return Err(Error::argument("path", message, "export less, or ask a person to run the command"));
         }
+        self.cut_foreign_links(engine, call)?;
         let name = call.principal.to_string();
         self.memories.iter_mut().for_each(|m| m.new.writer.clone_from(&name));
         self.episodes.iter_mut().for_each(|(_, e)| e.writer.clone_from(&name));
@@ -199,6 +207,32 @@ impl Incoming {
             review.status = ReviewStatus::Pending;
             (review.decided_at, review.decided_by, review.decision_note) = (None, None, None);
         }
+        Ok(())
+    }
+
+    /// Takes out links to memories here that the caller may not update: they would put versions of the
+    /// caller's making into the history of a rule. Tombstones speak of purges, which are a person's.
+    fn cut_foreign_links(&mut self, engine: &Engine, call: &Call<'_>) -> Result<(), Error> {
+        let ledger = engine.ledger(call)?;
+        let control = engine.control(call);
+        let is_foreign = |id: &str| -> Result<bool, Error> {
+            let known = ledger.read(&control, |r| r.memory(id))?;
+            let verdict = |layer| policy::decide(Action::Update, call.principal, layer).verdict;
+            Ok(known.is_some_and(|m| verdict(m.state.layer) != Verdict::Allow))
+        };
+        for memory in &mut self.memories {
+            if let Some(id) = &memory.new.supersedes
+                && is_foreign(id.as_str())?
+            {
+                memory.new.supersedes = None;
+            }
+            if let Some(id) = &memory.superseded_by
+                && is_foreign(id)?
+            {
+                (memory.superseded_by, memory.superseded_reason) = (None, None);
+            }
+        }
+        self.purged.clear();
         Ok(())
     }
 
@@ -243,6 +277,11 @@ fn name_command(error: Error) -> Error {
         },
         other => other,
     }
+}
+
+/// Who an export says wrote something.
+fn writer(gate: &mut Gate, name: &str) -> Result<String, Error> {
+    Ok(gate.field("writer", Some(name))?.unwrap_or_else(|| "unknown".into()))
 }
 
 fn whole_id(text: &str) -> Result<Id, Error> {
