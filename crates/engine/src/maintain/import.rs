@@ -12,7 +12,10 @@ use strata_core::{
     scope::Scope,
     time::Timestamp,
 };
-use strata_store::ledger::{NewAudit, NewEpisode};
+use strata_store::{
+    files,
+    ledger::{NewAudit, NewEpisode},
+};
 
 use super::reindex::index_everything;
 use crate::{
@@ -34,6 +37,8 @@ pub struct Import;
 const BATCH: usize = 500;
 /// Lines that are worth another thread at the gate.
 const PER_THREAD: usize = 256;
+/// The largest file that is read, in bytes: what a process can hold, several times over.
+pub(super) const MAX_FILE: u64 = 4 << 30;
 /// Bad lines listed in the reply.
 const LISTED: usize = 20;
 
@@ -104,9 +109,8 @@ impl Operation for Import {
 }
 
 /// Reads a file as text; bytes that are not UTF-8 become replacement characters.
-fn read_text(path: &Path) -> Result<String, Error> {
-    let bytes =
-        std::fs::read(path).map_err(|source| Error::File { path: path.display().to_string(), source })?;
+pub(super) fn read_text(path: &Path) -> Result<String, Error> {
+    let bytes = files::read_regular(path, MAX_FILE)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use strata_core::{memory::Layer, time::Timestamp};
+use strata_core::{memory::Layer, redact::redact, time::Timestamp};
 use strata_store::{
     error::StoreError,
     index::{Found, Section, SourceKind},
@@ -146,7 +146,7 @@ impl Item {
             Self::Memory(m) => m.source.clone(),
             Self::Episode(e) if e.speaker.is_empty() => e.session.clone(),
             Self::Episode(e) => format!("{}, {}", e.speaker, e.session),
-            Self::Document(d) => d.file.path.clone(),
+            Self::Document(d) => redact(&d.file.path).text.into_owned(),
         }
     }
 }
