@@ -1,8 +1,8 @@
-//! Paths that a caller gives: people may name any, others stay inside the project and the home.
+//! Paths that a caller gives: clients behind a protocol stay inside the project and the home.
 
 use std::path::{Path, PathBuf};
 
-use strata_core::principal::PrincipalKind;
+use strata_core::principal::{Face, PrincipalKind};
 use strata_store::files::canonical;
 
 use crate::{authority, engine::Engine, error::Error, operation::Call};
@@ -16,7 +16,8 @@ pub fn reachable(engine: &Engine, call: &Call<'_>, field: &str, given: &str) -> 
     let root = engine.settings().project_root.as_deref();
     let path = root.map_or_else(|| PathBuf::from(given), |root| root.join(given));
     let real = canonical(&path)?;
-    if matches!(call.principal.kind, PrincipalKind::Human | PrincipalKind::System) {
+    // Whoever types commands can read the file anyway; a client behind a protocol cannot.
+    if call.face == Face::Cli || matches!(call.principal.kind, PrincipalKind::Human | PrincipalKind::System) {
         return Ok(real);
     }
     let inside = |folder: &Path| canonical(folder).is_ok_and(|folder| real.starts_with(folder));

@@ -84,7 +84,8 @@ mod tests {
 
     #[test]
     fn what_an_operation_cannot_do_without_is_required() {
-        for (tool, field) in [("remember", "text"), ("recall", "query"), ("update", "id"), ("import", "path")] {
+        for (tool, field) in [("remember", "text"), ("recall", "query"), ("update", "id"), ("import", "path")]
+        {
             let entry = OPERATIONS.iter().find(|e| e.spec.tool == tool).expect("an operation");
             let schema = (entry.request_schema)();
             let required = schema["required"].as_array().expect("some are required");
@@ -98,7 +99,11 @@ mod tests {
             let schema = (e.request_schema)();
             assert_eq!(crate::schema::lint(&schema), Vec::<String>::new(), "{}", e.spec.tool);
             for (name, field) in schema["properties"].as_object().into_iter().flatten() {
-                assert!(field["description"].as_str().is_some_and(|d| !d.is_empty()), "{}.{name}", e.spec.tool);
+                assert!(
+                    field["description"].as_str().is_some_and(|d| !d.is_empty()),
+                    "{}.{name}",
+                    e.spec.tool
+                );
             }
         }
     }

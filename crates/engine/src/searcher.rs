@@ -192,7 +192,11 @@ fn memory_subject(row: MemoryRow) -> Subject {
         .and_then(|m| m["speaker"].as_str().map(str::to_owned));
     Subject {
         collection: collection(&row.scope.namespace, row.scope.project.as_deref()),
-        sections: vec![Section { title: row.title, body: row.body }],
+        // Tags are words to find a memory by, so they are searched with its title.
+        sections: vec![Section {
+            title: [&[row.title], &row.tags[..]].concat().join(" ").trim().to_owned(),
+            body: row.body,
+        }],
         group: row.session.map_or(Group::Alone, Group::From),
         owner: speaker.unwrap_or_default(),
         at: row.valid_from.unwrap_or(row.created_at).0,

@@ -74,7 +74,7 @@ fn export_load_export_is_byte_equal() {
         "{\"type\":\"strata_export\",\"version\":1,\"project\":null,\"namespace\":null,\"lines\":"
     ));
 
-    let fresh = home(99).as_principal(PrincipalKind::System);
+    let fresh = home(99).of_kind(PrincipalKind::System);
     let epoch = |s: &Session| {
         s.engine.existing_ledger().expect("made").read(&Control::default(), |r| r.epoch()).expect("read")
     };
@@ -96,7 +96,7 @@ fn export_load_export_is_byte_equal() {
     assert_eq!(export(&fresh, "c.jsonl").expect("exported"), first, "nothing comes twice");
 
     // A second move keeps what the first home had on record.
-    let third = home(5).as_principal(PrincipalKind::System);
+    let third = home(5).of_kind(PrincipalKind::System);
     load(&third, &first);
     assert_eq!(export(&third, "d.jsonl").expect("exported"), first);
     assert_eq!(third.ok("doctor", json!({}))["healthy"], true);
@@ -106,7 +106,7 @@ fn export_load_export_is_byte_equal() {
 fn what_was_loaded_is_found_and_has_its_history() {
     let s = furnished(7);
     let text = acting_export(&s);
-    let fresh = home(99).as_principal(PrincipalKind::System);
+    let fresh = home(99).of_kind(PrincipalKind::System);
     load(&fresh, &text);
     let mut there = s;
     there.set_kind(PrincipalKind::System);
@@ -249,7 +249,7 @@ fn damaged_files_are_refused_whole() {
         ("empty", ""),
         ("not text", "\u{0}\u{1}"),
     ] {
-        let fresh = home(99).as_principal(PrincipalKind::System);
+        let fresh = home(99).of_kind(PrincipalKind::System);
         assert_eq!(fresh.fails("load", json!({ "path": put(&fresh, wrong) })), ErrorKind::Invalid, "{what}");
         let status = fresh.ok("status", json!({}));
         assert!(matches!(status["holds"]["memories"].as_i64(), None | Some(0)), "{what}: {status}");

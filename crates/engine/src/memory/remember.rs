@@ -55,7 +55,7 @@ pub struct Request {
     pub valid_to: Option<String>,
     /// Days after which it leaves default recall; 1 or more.
     pub ttl_days: Option<u32>,
-    /// Where it holds: project (default where one is known), user, or branch.
+    /// Where it holds; the project by default, where one is known.
     pub scope: Option<ScopeName>,
     /// Keep it on the hot page.
     pub pinned: Option<bool>,
@@ -102,11 +102,11 @@ impl From<LayerName> for strata_core::memory::Layer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ScopeName {
-    /// Everywhere this user works.
+    /// everywhere this user works
     User,
-    /// The whole project.
+    /// the whole project
     Project,
-    /// The current branch of the project.
+    /// the current branch of the project
     Branch,
 }
 

@@ -47,7 +47,7 @@ pub struct Request {
     pub importance: Option<f64>,
     /// Keep it on the hot page, or no longer.
     pub pinned: Option<bool>,
-    /// hot or cold.
+    /// How near at hand it is kept.
     pub tier: Option<TierName>,
     /// Why it changes; kept in its history.
     pub reason: Option<String>,
@@ -57,9 +57,9 @@ pub struct Request {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TierName {
-    /// May stand on the hot page.
+    /// may stand on the hot page
     Hot,
-    /// Found by recall only.
+    /// found by recall only
     Cold,
 }
 

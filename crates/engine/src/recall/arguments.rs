@@ -36,7 +36,7 @@ pub struct Request {
     pub tags: Vec<String>,
     /// Only what comes from this session.
     pub session: Option<String>,
-    /// here (default): this project and the user level; user: the user level only.
+    /// How far to look; here by default.
     pub scope: Option<Reach>,
     /// Also see what belongs to this branch of the project.
     pub branch: Option<String>,
@@ -70,9 +70,9 @@ pub enum SourceName {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reach {
-    /// Where the caller stands, and above.
+    /// this project and the user level
     Here,
-    /// The user level only.
+    /// the user level only
     User,
 }
 

@@ -144,7 +144,7 @@ impl Operation for Recall {
         count_use(engine, call, &outcome);
         let explain = request.explain.unwrap_or(false);
         let budget = request.budget_tokens.unwrap_or(DEFAULT_BUDGET).min(MAX_BUDGET);
-        Ok(Response::new(engine, request.query, outcome, elsewhere, explain, budget))
+        Ok(Response::new(engine, request.query, &outcome, elsewhere, explain, budget))
     }
 }
 
@@ -164,7 +164,7 @@ impl Response {
     fn new(
         engine: &Engine,
         query: String,
-        outcome: Outcome,
+        outcome: &Outcome,
         elsewhere: Option<Elsewhere>,
         explain: bool,
         budget: u32,
