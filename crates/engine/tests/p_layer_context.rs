@@ -50,7 +50,8 @@ fn p_layer_c48_a_budget_of_characters_holds_and_records_stay_whole() {
     store(&s, "never log card numbers", "rule", "P0");
     let mut fullest = 0;
     for budget in (200..6_000).step_by(217) {
-        let reply = s.ok("context", json!({ "query": "payment settlement", "budget_chars": budget, "limit": 30 }));
+        let reply =
+            s.ok("context", json!({ "query": "payment settlement", "budget_chars": budget, "limit": 30 }));
         let context = reply["context"].as_str().expect("text");
         let length = context.chars().count();
         assert!(length <= budget, "{length} > {budget}: {context}");
@@ -127,8 +128,9 @@ fn a_packs_true_cost_is_within_its_budget_and_as_stated() {
 #[test]
 fn no_rule_is_dropped_in_silence_at_any_budget() {
     let s = system();
-    let rules: Vec<String> =
-        (0..40).map(|n| format!("Rule {n:02}: {}", "services talk over TLS and log requests. ".repeat(n % 5 + 1))).collect();
+    let rules: Vec<String> = (0..40)
+        .map(|n| format!("Rule {n:02}: {}", "services talk over TLS and log requests. ".repeat(n % 5 + 1)))
+        .collect();
     for rule in &rules {
         store(&s, rule, "rule", "P0");
     }
@@ -144,7 +146,9 @@ fn no_rule_is_dropped_in_silence_at_any_budget() {
 
 fn omitted(reply: &Value) -> usize {
     let all = reply["omitted"].as_array().into_iter().flatten();
-    all.filter(|o| o["what"] == "approved rules").map(|o| o["count"].as_u64().expect("a count") as usize).sum()
+    all.filter(|o| o["what"] == "approved rules")
+        .map(|o| o["count"].as_u64().expect("a count") as usize)
+        .sum()
 }
 
 #[test]

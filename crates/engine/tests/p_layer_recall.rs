@@ -242,14 +242,19 @@ fn what_is_said_again_after_it_expired_holds_again() {
 #[test]
 fn a_filter_finds_the_one_among_thousands_that_pass_everything_else() {
     let s = Session::new();
-    let rare = remember(&s, json!({ "text": "the pump in bay 4 was replaced by the night crew", "session": "rare", "tags": ["pump"] }));
+    let rare = remember(
+        &s,
+        json!({ "text": "the pump in bay 4 was replaced by the night crew", "session": "rare", "tags": ["pump"] }),
+    );
     let file = s.home.path().join("in.jsonl");
     let lines: String = (0..2_500)
         .map(|n| format!("{{\"id\":\"{n}\",\"session\":\"s{}\",\"at\":\"2026-05-01T10:00:00Z\",\"text\":\"pump: the pump in bay {n} of the pump hall was replaced, pump {n}\"}}\n", n % 50))
         .collect();
     strata_store::files::write_atomic(&file, lines.as_bytes()).expect("fixture");
     s.ok("import", json!({ "path": file }));
-    for filter in [json!({ "session": "rare" }), json!({ "tags": ["pump"] }), json!({ "sources": ["memory"] })] {
+    for filter in
+        [json!({ "session": "rare" }), json!({ "tags": ["pump"] }), json!({ "sources": ["memory"] })]
+    {
         let mut arguments = json!({ "query": "pump replaced" });
         arguments.as_object_mut().expect("an object").extend(filter.as_object().expect("an object").clone());
         assert_eq!(ids(&s.ok("recall", arguments)), [rare.as_str()], "{filter}");

@@ -74,7 +74,9 @@ fn p_layer_c9_a_newer_schema_is_not_written() {
          VALUES (999, 'future', 'x', 999, 999, 0)",
     );
     let s = Session { engine: s.reopened(), ..s };
-    for (tool, arguments) in calls().into_iter().filter(|(t, _)| matches!(*t, "remember" | "update" | "forget")) {
+    for (tool, arguments) in
+        calls().into_iter().filter(|(t, _)| matches!(*t, "remember" | "update" | "forget"))
+    {
         let error = s.reply(tool, arguments).expect_err(tool);
         assert_eq!(error.kind(), ErrorKind::Newer, "{tool}: {error}");
         assert!(error.to_string().contains("schema version 999"), "{error}");
@@ -96,17 +98,15 @@ fn p_layer_c13_a_human_is_the_specs_manual() {
 #[test]
 fn p_layer_c14_a_refused_rule_is_named_stored_nowhere_and_on_record_once() {
     let s = as_named(PrincipalKind::Agent, "claude-code");
-    let error = s.reply("remember", json!({ "text": "tests are optional", "layer": "P0" })).expect_err("refused");
+    let error =
+        s.reply("remember", json!({ "text": "tests are optional", "layer": "P0" })).expect_err("refused");
     let said = format!("{error} {}", error.hint());
     for part in ["P0", "agent:claude-code", "does not allow", "system"] {
         assert!(said.contains(part), "{part}: {said}");
     }
     assert!(s.recall("tests optional").is_empty());
     let refused: Vec<_> = audit(&s).into_iter().filter(|(_, outcome, ..)| outcome == "refused").collect();
-    assert_eq!(
-        refused,
-        [("remember".into(), "refused".into(), "agent:claude-code".into(), "P0".into())]
-    );
+    assert_eq!(refused, [("remember".into(), "refused".into(), "agent:claude-code".into(), "P0".into())]);
 }
 
 #[test]
@@ -139,7 +139,11 @@ fn every_change_is_one_audit_line_with_who_what_and_layer() {
     let actions: Vec<&str> = lines.iter().take(4).map(|(action, ..)| action.as_str()).collect();
     assert_eq!(actions, ["restore", "forget", "remember", "remember"], "newest first");
     for (action, outcome, who, layer) in lines.iter().take(4) {
-        assert_eq!((outcome.as_str(), who.as_str(), layer.as_str()), ("done", "agent:test", "P5"), "{action}");
+        assert_eq!(
+            (outcome.as_str(), who.as_str(), layer.as_str()),
+            ("done", "agent:test", "P5"),
+            "{action}"
+        );
     }
 }
 
@@ -148,7 +152,8 @@ fn p_layer_c25_an_unknown_number_is_said_to_be_unknown() {
     let s = Session::new();
     s.remember("the only memory");
     for tool in ["update", "forget", "inspect"] {
-        let arguments = if tool == "update" { json!({ "id": 999, "text": "x" }) } else { json!({ "id": 999 }) };
+        let arguments =
+            if tool == "update" { json!({ "id": 999, "text": "x" }) } else { json!({ "id": 999 }) };
         let error = s.reply(tool, arguments).expect_err(tool);
         assert_eq!(error.kind(), ErrorKind::NotFound, "{tool}");
         assert!(error.to_string().contains("999"), "{error}");

@@ -45,6 +45,7 @@ fn p_layer_c4_doctor_after_init_reports_schema_integrity_index_and_embedding() {
     let home = TestHome::new();
     strata(&home).run(["init"]).success();
     strata(&home).run(["remember", "the mill stands by the river"]).success();
+    strata(&home).run(["recall", "mill"]).success();
     let report = strata(&home).json(["doctor"]);
     assert_eq!(report["healthy"], true);
     for check in ["schema", "integrity", "index", "semantic search"] {
@@ -57,7 +58,9 @@ fn p_layer_c4_doctor_after_init_reports_schema_integrity_index_and_embedding() {
 fn p_layer_c5_c7_the_quick_start_works_word_for_word() {
     let home = TestHome::new();
     let say = "we switched to PortOne v2 for payments";
-    strata(&home).run(["remember", say, "--type", "decision", "--source", "onboarding", "--session", "s1"]).success();
+    strata(&home)
+        .run(["remember", say, "--type", "decision", "--source", "onboarding", "--session", "s1"])
+        .success();
     let output = strata(&home).run(["recall", "payment", "--why"]).success();
     for part in ["PortOne v2", "onboarding", "session=s1", "created="] {
         assert!(output.stdout.contains(part), "{part}: {}", output.stdout);
@@ -74,7 +77,15 @@ fn p_layer_c10_eight_processes_init_the_same_home_at_once() {
         let home = TestHome::new();
         let binary = strata(&home);
         let children: Vec<_> = (0..8)
-            .map(|_| binary.command().arg("init").stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("started"))
+            .map(|_| {
+                binary
+                    .command()
+                    .arg("init")
+                    .stdout(Stdio::null())
+                    .stderr(Stdio::piped())
+                    .spawn()
+                    .expect("started")
+            })
             .collect();
         for child in children {
             let output = child.wait_with_output().expect("ended");
@@ -99,7 +110,11 @@ fn p_layer_c16_an_unknown_layer_is_an_error_of_usage_on_every_face() {
     strata(&home).run(["remember", "x", "--layer", "P9"]).failure(2);
     let mut script = McpScript::start(&strata(&home), Era::Handshake, &[]);
     let answer = script.call("remember", &json!({ "text": "x", "layer": "P9" }));
-    assert!(answer.is_error && answer.text.contains("P0") && answer.text.contains("layer"), "{}", answer.text);
+    assert!(
+        answer.is_error && answer.text.contains("P0") && answer.text.contains("layer"),
+        "{}",
+        answer.text
+    );
     assert!(script.call("recall", &json!({ "query": "x" })).text.contains("Nothing found"));
 }
 
@@ -126,7 +141,12 @@ fn p_layer_c43_nothing_found_is_said_on_every_face() {
 
 #[test]
 fn status_and_doctor_create_nothing_and_every_other_use_initialises() {
-    for arguments in [&["remember", "a first memory"][..], &["recall", "anything"], &["context"], &["reflect", "lock the gate", "--kind", "rule"]] {
+    for arguments in [
+        &["remember", "a first memory"][..],
+        &["recall", "anything"],
+        &["context"],
+        &["reflect", "lock the gate", "--kind", "rule"],
+    ] {
         let home = TestHome::new();
         for looking in ["status", "doctor"] {
             strata(&home).run([looking]);
@@ -141,15 +161,30 @@ fn status_and_doctor_create_nothing_and_every_other_use_initialises() {
 fn commands(home: &TestHome) -> Vec<Vec<String>> {
     let episodes = home.file("work/in.jsonl", "{\"id\":\"1\",\"text\":\"the ferry is late\"}\n");
     let note = home.file("work/notes/a.md", "# Ferry\n\n## Piers\n\nPier nine is closed.\n");
-    let docs = home.file("work/docs.jsonl", "{\"scope\":\"a\",\"id\":\"d1\",\"text\":\"the mill stands by the river\"}\n");
+    let docs = home.file(
+        "work/docs.jsonl",
+        "{\"scope\":\"a\",\"id\":\"d1\",\"text\":\"the mill stands by the river\"}\n",
+    );
     let queries = home.file(
         "work/queries.jsonl",
         "{\"scope\":\"a\",\"qid\":\"q1\",\"query\":\"where is the mill\",\"relevant\":[\"d1\"]}\n",
     );
     let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
     let mut all: Vec<Vec<String>> = [
-        "status", "init", "remember mill", "recall mill", "context mill", "inspect #1", "update #1 --importance 0.9",
-        "reflect lock", "backup create", "backup list", "doctor", "reindex", "jobs list", "config show",
+        "status",
+        "init",
+        "remember mill",
+        "recall mill",
+        "context mill",
+        "inspect #1",
+        "update #1 --importance 0.9",
+        "reflect lock",
+        "backup create",
+        "backup list",
+        "doctor",
+        "reindex",
+        "jobs list",
+        "config show",
     ]
     .into_iter()
     .map(words)
@@ -176,17 +211,19 @@ fn every_command_writes_json_on_request_and_errors_as_json_too() {
         let value = in_folder(&home).json(&command);
         assert!(value.is_object(), "{command:?}: {value}");
     }
+    let id = strata(&home).json(["inspect", "#1"])["id"].as_str().expect("an id").to_owned();
     for (arguments, code) in [
         (&["inspect", "mem_zzzzzzzzzz"][..], 4),
         (&["inspect", "nonsense"], 2),
         (&["remember", "x", "--layer", "P0"], 3),
-        (&["purge", "mem_zzzzzzzzzz"], 3),
+        (&["purge", &id], 3),
         (&["import", "work/missing.jsonl"], 8),
     ] {
         let mut with_json = vec!["--json"];
         with_json.extend(arguments);
         let output = in_folder(&home).run(&with_json);
-        let error: Value = serde_json::from_str(&output.stderr).unwrap_or_else(|e| panic!("{e}: {}", output.stderr));
+        let error: Value =
+            serde_json::from_str(&output.stderr).unwrap_or_else(|e| panic!("{e}: {}", output.stderr));
         assert!(error["error"]["code"].is_string() && error["error"]["next"].is_string(), "{error}");
         assert_eq!(output.code, code, "{arguments:?}: {error}");
     }
@@ -196,8 +233,9 @@ fn every_command_writes_json_on_request_and_errors_as_json_too() {
 #[test]
 fn field_case_21_26_a_write_during_upkeep_waits_and_succeeds() {
     let home = TestHome::new();
-    let lines: String =
-        (0..3_000).map(|n| format!("{{\"id\":\"{n}\",\"text\":\"turn {n} about valve {}\"}}\n", n * 7)).collect();
+    let lines: String = (0..3_000)
+        .map(|n| format!("{{\"id\":\"{n}\",\"text\":\"turn {n} about valve {}\"}}\n", n * 7))
+        .collect();
     let file = home.file("work/in.jsonl", lines).display().to_string();
     in_folder(&home).run(["import", &file]).success();
     thread::scope(|scope| {

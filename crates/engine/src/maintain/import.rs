@@ -1,6 +1,6 @@
 //! `import`: brings raw events in from a JSON Lines file.
 
-use std::{path::Path, time::Duration};
+use std::{collections::HashMap, path::Path, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -138,11 +138,17 @@ pub fn store(
     let mut response =
         Response { scope: plan.scope.to_string(), dry_run: plan.dry_run, ..Response::default() };
     let mut episodes = Vec::with_capacity(lines.len());
+    let mut derived = DerivedIds::default();
     let now = engine.clock().now();
     for (n, line) in lines.iter().enumerate() {
         let at = line.at.unwrap_or(Timestamp(now.0.saturating_add(n as i64)));
         match episode(engine, &mut gate, line, at, plan, &gateway) {
-            Ok(episode) => episodes.push(episode),
+            Ok(mut episode) => {
+                if line.id.is_none() && line.at.is_none() {
+                    episode.external_id = Some(derived.id(engine, &as_gateway, &episode)?);
+                }
+                episodes.push(episode);
+            }
             Err(error) => {
                 response.rejected += 1;
                 if response.problems.len() < LISTED {
@@ -160,6 +166,26 @@ pub fn store(
     response.added = added;
     response.known = known;
     Ok(response)
+}
+
+/// Ids for events that neither an id nor a time tells from others, so that a second import knows them: from
+/// what they say, and the how-many-eth they are to say it.
+#[derive(Default)]
+struct DerivedIds(HashMap<[u8; 32], u32>);
+
+/// What derived ids begin with.
+pub(crate) const DERIVED: &str = "~";
+
+impl DerivedIds {
+    fn id(&mut self, engine: &Engine, call: &Call<'_>, episode: &NewEpisode) -> Result<String, Error> {
+        let said = [&episode.session, &episode.speaker, &episode.role, &episode.text].map(String::as_str);
+        let said = serde_json::to_string(&said).map_err(|e| Error::Internal(e.to_string()))?;
+        // Keyed with the store's own key: the id must not let anybody test what a purged text said.
+        let key = engine.ledger(call)?.read(&engine.control(call), |r| r.content_key(&said))?;
+        let times = self.0.entry(key).and_modify(|n| *n += 1).or_insert(1);
+        let digits = authority::hexadecimal(key.get(..8).unwrap_or_default());
+        Ok(format!("{DERIVED}{digits}.{times}"))
+    }
 }
 
 fn episode(

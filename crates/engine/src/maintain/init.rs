@@ -109,7 +109,8 @@ fn parse_salt(text: &str) -> Option<[u8; 16]> {
 impl Render for Response {
     fn render(&self) -> Document {
         let what = if self.created { "initialized" } else { "already initialized:" };
-        let document = Document::new().note(Mark::Good, format!("{what} {} (schema version {})", self.home, self.schema));
+        let document = Document::new()
+            .note(Mark::Good, format!("{what} {} (schema version {})", self.home, self.schema));
         let document = match (self.secret_set, self.has_secret) {
             (true, _) => document.note(Mark::Good, "passphrase set; rules, identity and purges now need it"),
             (false, true) => document,

@@ -96,8 +96,10 @@ pub struct Outcome {
     pub hits: Vec<Hit>,
     /// The best that were not returned, with the reason.
     pub near_misses: Vec<(Hit, &'static str)>,
-    /// Changes that are not in the index yet but took part.
+    /// Changes that are not in the index yet.
     pub index_behind: u64,
+    /// Those of them that did not take part.
+    pub unsearched: u64,
     /// Whether meaning took part beside words.
     pub is_semantic: bool,
     /// Whether more was found than returned.
@@ -114,6 +116,7 @@ pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome
     let control = engine.control(call);
     let ledger = engine.ledger(call)?;
     let caught_up = engine.follow_truth(call)?;
+    let unsearched = caught_up.behind.saturating_sub(caught_up.pending.len() as u64);
     let searcher = engine.searcher();
     let collections = collections(&query.scope);
     let people = searcher.index().people(&control, &collections)?;
@@ -143,7 +146,7 @@ pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome
         let exhausted = answer.found.len() < wanted;
         let outcome = ledger.read(&control, |r| join(r, query, now, as_of, answer))?;
         if outcome.hits.len() >= query.limit || exhausted || widenings == WIDENINGS {
-            return Ok(Outcome { index_behind: caught_up.behind, ..outcome });
+            return Ok(Outcome { index_behind: caught_up.behind, unsearched, ..outcome });
         }
         widenings += 1;
         wanted *= 4;
@@ -183,7 +186,8 @@ fn marked(
     let mut only: HashSet<Source> = memories.into_iter().map(source(SourceKind::Memory)).collect();
     if let Some(session) = query.session.as_deref().filter(|_| query.tags.is_empty()) {
         for (namespace, project) in query.scope.collections() {
-            let turns = ledger.episodes_of_session((&namespace, project.as_deref().unwrap_or("")), session)?;
+            let turns =
+                ledger.episodes_of_session((&namespace, project.as_deref().unwrap_or("")), session)?;
             only.extend(turns.into_iter().map(source(SourceKind::Episode)));
         }
     }

@@ -22,7 +22,8 @@ impl Examination<'_> {
         use strata_embed::Semantic;
         match self.engine.searcher().semantic() {
             Semantic::Off { reason } => {
-                let hint = "words are searched all the same; `semantic.model` in config.toml chooses the model";
+                let hint =
+                    "words are searched all the same; `semantic.model` in config.toml chooses the model";
                 self.warn("semantic search", format!("off: {reason}"), hint);
             }
             state => {
