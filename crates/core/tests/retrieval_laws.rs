@@ -271,7 +271,8 @@ fn p_layer_c40_the_recency_window_is_a_straight_line() {
     let items = [Item { text: "payment gateway", at: Some(ten_days_old), ..Item::default() }];
     for (recency_window_days, boost) in [(7.0, 0.0), (30.0, 0.000_133)] {
         let boosts = RrfBoosts { recency_window_days, ..RrfBoosts::default() };
-        let settings = Settings { fusion: Fusion::Rrf { k: 60.0, boosts }, now: Some(now), ..Settings::default() };
+        let settings =
+            Settings { fusion: Fusion::Rrf { k: 60.0, boosts }, now: Some(now), ..Settings::default() };
         let hit = Corpus::build(&items).search("payment", None, &settings, 10).hits[0].clone();
         assert!((hit.components.recency_boost - boost).abs() < 1e-6, "{}", hit.components.recency_boost);
     }

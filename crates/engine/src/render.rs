@@ -217,7 +217,8 @@ pub fn neutral(text: &str) -> String {
     out
 }
 
-fn one_line(text: &str) -> String {
+/// Text on one line, its spaces single.
+pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -271,6 +271,37 @@ fn secrets_in_a_file_are_blacked_out_on_the_way_in() {
 }
 
 #[test]
+fn no_field_of_a_file_comes_in_past_the_gate() {
+    let other = furnished(7);
+    let text = export(&other, "a.jsonl").expect("exported");
+    let key = format!("AKIA{}", "IOSFODNN7ZQXWVTA");
+    let fields = ["source", "writer", "proposer"];
+    let planted = text.lines().enumerate().map(|(n, line)| {
+        let mut line: Value = serde_json::from_str(line).expect("JSON");
+        for field in fields.iter().filter(|_| n > 0) {
+            if let Some(value) = line.get_mut(*field) {
+                *value = json!(format!("token {key}"));
+            }
+        }
+        format!("{line}\n")
+    });
+    let fresh = home(99);
+    load(&fresh, &planted.collect::<String>());
+    std::fs::remove_file(fresh.home.path().join("given.jsonl")).expect("removed");
+    assert!(maintain_support::holding(fresh.home.path(), &key).is_empty());
+}
+
+#[test]
+fn the_name_of_an_import_goes_through_the_gate() {
+    let s = home(7);
+    let path = put(&s, "{\"text\": \"the gulls were loud\"}\n");
+    let key = format!("AKIA{}", "IOSFODNN7ZQXWVTA");
+    let reply = s.ok("import", json!({ "path": path, "source": format!("notes {key}") }));
+    assert!(!reply["redacted"].as_array().expect("named").is_empty(), "{reply}");
+    assert!(maintain_support::holding(s.home.path(), &key).is_empty());
+}
+
+#[test]
 fn filters_and_sight_limit_an_export() {
     let s = furnished(7);
     let path = s.home.path().join("part.jsonl").to_string_lossy().into_owned();

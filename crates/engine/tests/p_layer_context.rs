@@ -9,13 +9,14 @@ use tiktoken_rs::o200k_base;
 
 /// A home whose caller is the system, which may write rules.
 fn system() -> Session {
-    Session::new().as_principal(PrincipalKind::System)
+    Session::new().of_kind(PrincipalKind::System)
 }
 
 fn store(s: &Session, text: &str, kind: &str, layer: &str) {
     s.ok("remember", json!({ "text": text, "kind": kind, "layer": layer }));
 }
 
+#[expect(clippy::panic, reason = "a text without it fails the test")]
 fn position(text: &str, part: &str) -> usize {
     text.find(part).unwrap_or_else(|| panic!("`{part}` in {text}"))
 }

@@ -264,7 +264,7 @@ fn field_case_42_a_branchs_memory_shows_on_the_branch_only() {
     all.sort();
     assert_eq!(both(&s), all);
     s.scope = on("main");
-    assert_eq!(both(&s), [project.clone()]);
+    assert_eq!(both(&s), [project.as_str()]);
     assert!(!s.text("context", json!({ "query": "parser" })).contains("by hand"));
     assert!(!s.text("context", json!({})).contains("by hand"));
     let mut asked = ids(&s.ok("recall", json!({ "query": "parser", "branch": "feat" })));
@@ -340,7 +340,7 @@ fn field_case_39_four_kilobytes_of_prose_are_kept_word_for_word() {
     for model in ["static", "off"] {
         let s = Session::with_settings(|settings| settings.config.semantic.model = model.into());
         let prose: String = (0..60).fold(String::new(), |mut text, n| {
-            write!(text, "On day {n} the crew measured {} knots and wrote it down.\n", n * 3 % 17)
+            writeln!(text, "On day {n} the crew measured {} knots and wrote it down.", n * 3 % 17)
                 .expect("grows");
             text
         });

@@ -6,7 +6,7 @@ use strata_core::principal::PrincipalKind;
 use strata_store::ledger::{NewAudit, SCHEMA};
 
 use crate::{
-    authority::{PUBLIC_KEY, hexadecimal},
+    authority::{PUBLIC_KEY, hexadecimal, public_key_text},
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
@@ -68,7 +68,7 @@ impl Operation for Init {
                     command: "strata init".into(),
                 });
             }
-            let key = hexadecimal(&secret.public().to_bytes());
+            let key = public_key_text(secret);
             let row =
                 NewAudit { reason: "passphrase set", ..NewAudit::new(call.principal, call.face, "init", "") };
             ledger.write(&control, engine.clock().now(), |w| {

@@ -100,8 +100,6 @@ pub struct Outcome {
     pub index_behind: u64,
     /// Those of them that did not take part.
     pub unsearched: u64,
-    /// Whether meaning took part beside words.
-    pub is_semantic: bool,
     /// Whether more was found than returned.
     pub has_more: bool,
 }
@@ -221,7 +219,7 @@ fn join(
     as_of: Option<i64>,
     answer: index::Answer,
 ) -> Result<Outcome, strata_store::error::StoreError> {
-    let mut outcome = Outcome { is_semantic: answer.is_semantic, ..Outcome::default() };
+    let mut outcome = Outcome::default();
     let mut seen = HashSet::new();
     let mut take = |found: Found| -> Result<Option<Hit>, strata_store::error::StoreError> {
         // Sections of one file are results of their own; the parts of a memory are one result.

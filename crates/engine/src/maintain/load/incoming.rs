@@ -61,18 +61,19 @@ impl Incoming {
             Line::StrataExport(_) => {}
             Line::Project(p) => {
                 let name = self.gate.field("name", Some(&p.name))?.unwrap_or_else(|| p.key.clone());
-                self.projects.push((p.key, name));
+                let key = self.needed("key", &p.key)?;
+                self.projects.push((key, name));
             }
             Line::Memory(m) => {
                 let memory = self.memory(engine, *m)?;
                 self.memories.push(memory);
             }
             Line::Episode(e) => {
-                let episode = self.episode(*e)?;
+                let episode = self.episode(&e)?;
                 self.episodes.push(episode);
             }
             Line::Review(v) => {
-                let review = self.review(*v)?;
+                let review = self.review(&v)?;
                 self.reviews.push(review);
             }
             Line::Purged(p) => {
@@ -82,6 +83,11 @@ impl Incoming {
             }
         }
         Ok(())
+    }
+
+    fn needed(&mut self, field: &str, text: &str) -> Result<String, Error> {
+        let passed = self.gate.field(field, Some(text))?;
+        passed.ok_or_else(|| Error::argument(field, "is empty", "export the file again"))
     }
 
     fn memory(&mut self, engine: &Engine, line: MemoryLine) -> Result<IncomingMemory, Error> {
@@ -104,13 +110,14 @@ impl Incoming {
             })
         });
         let evidence = evidence.collect::<Result<Vec<_>, Error>>()?;
+        let writer = gate.field("writer", Some(&line.writer))?.unwrap_or_default();
         let new = NewMemory {
             kind: Kind::parse(&line.kind).map_err(|e| Error::parse("kind", &e))?,
             title: gate.field("title", Some(&line.title))?.unwrap_or_default(),
             identity: duplicate::identity(&body),
             bands: duplicate::bands(&body).into_iter().map(u64::cast_signed).collect(),
-            scope: scope(line.scope)?,
-            branch_scope: line.branch_scope,
+            scope: scope(gate, &line.scope)?,
+            branch_scope: gate.field("branch_scope", Some(&line.branch_scope))?.unwrap_or_default(),
             commit: gate.field("commit", line.commit.as_deref())?,
             module_path: gate.field("module_path", line.module_path.as_deref())?,
             parent: gate.field("parent", line.parent.as_deref())?,
@@ -124,7 +131,7 @@ impl Incoming {
             metadata: metadata(gate, &line.metadata)?,
             state: first,
             evidence,
-            ..NewMemory::new(whole_id(&line.id)?, &body, &line.writer, Timestamp(line.created_at), salt)
+            ..NewMemory::new(whole_id(&line.id)?, &body, &writer, Timestamp(line.created_at), salt)
         };
         Ok(IncomingMemory {
             number: line.number,
@@ -135,7 +142,7 @@ impl Incoming {
         })
     }
 
-    fn episode(&mut self, line: EpisodeLine) -> Result<(i64, NewEpisode), Error> {
+    fn episode(&mut self, line: &EpisodeLine) -> Result<(i64, NewEpisode), Error> {
         let gate = &mut self.gate;
         let new = NewEpisode {
             id: whole_id(&line.id)?,
@@ -146,26 +153,26 @@ impl Incoming {
             role: gate.field("role", Some(&line.role))?.unwrap_or_default(),
             text: gate.body("text", &line.text)?,
             metadata: metadata(gate, &line.metadata)?,
-            scope: scope(line.scope)?,
-            source: line.source,
-            writer: line.writer,
+            scope: scope(gate, &line.scope)?,
+            source: gate.field("source", Some(&line.source))?.unwrap_or_default(),
+            writer: gate.field("writer", Some(&line.writer))?.unwrap_or_default(),
         };
         Ok((line.number, new))
     }
 
-    fn review(&mut self, line: ReviewLine) -> Result<ReviewRow, Error> {
+    fn review(&mut self, line: &ReviewLine) -> Result<ReviewRow, Error> {
         let gate = &mut self.gate;
         Ok(ReviewRow {
             id: whole_id(&line.id)?.to_string(),
-            kind: line.kind,
+            kind: gate.field("kind", Some(&line.kind))?.unwrap_or_default(),
             status: ReviewStatus::parse(&line.status).map_err(|e| Error::parse("status", &e))?,
-            target: line.target,
+            target: gate.field("target", Some(&line.target))?.unwrap_or_default(),
             proposal: gate.body("proposal", &line.proposal)?,
             reason: gate.field("reason", Some(&line.reason))?.unwrap_or_default(),
-            proposer: line.proposer,
+            proposer: gate.field("proposer", Some(&line.proposer))?.unwrap_or_default(),
             created_at: Timestamp(line.created_at),
             decided_at: line.decided_at.map(Timestamp),
-            decided_by: line.decided_by,
+            decided_by: gate.field("decided_by", line.decided_by.as_deref())?,
             decision_note: gate.field("decision_note", line.decision_note.as_deref())?,
             seq: 0,
         })
@@ -249,12 +256,14 @@ fn whole_id(text: &str) -> Result<Id, Error> {
     Id::parse(text).map_err(|e: ParseError| Error::parse("id", &e))
 }
 
-fn scope(fields: ScopeFields) -> Result<Scope, Error> {
-    let ScopeFields { namespace, project, branch } = fields;
-    if namespace.trim().is_empty() {
-        return Err(Error::argument("scope", "has no namespace", "shared is the default one"));
-    }
-    Ok(Scope { namespace, project, branch })
+fn scope(gate: &mut Gate, fields: &ScopeFields) -> Result<Scope, Error> {
+    let namespace = gate.field("namespace", Some(&fields.namespace))?;
+    Ok(Scope {
+        namespace: namespace
+            .ok_or_else(|| Error::argument("scope", "has no namespace", "shared is the default one"))?,
+        project: gate.field("project", fields.project.as_deref())?,
+        branch: gate.field("branch", fields.branch.as_deref())?,
+    })
 }
 
 /// Metadata as it is stored: short texts by name, each through the gate.
