@@ -15,7 +15,7 @@ use strata_store::{
 };
 
 use super::item::Item;
-use crate::{engine::Engine, error::Error, operation::Call};
+use crate::{engine::Engine, error::Error, operation::Call, settings};
 
 /// A checked search.
 #[derive(Debug, Clone)]
@@ -194,20 +194,20 @@ fn marked(
 
 fn rank_settings(engine: &Engine, floor: Floor, now: Timestamp) -> RankSettings {
     let config = &engine.settings().config.recall;
-    let mut settings = RankSettings { now: Some(now.0), ..RankSettings::default() };
-    if config.fusion == "rrf" {
-        settings.fusion = Fusion::Rrf { k: 60.0, boosts: RrfBoosts::default() };
+    let mut ranking = RankSettings { now: Some(now.0), ..RankSettings::default() };
+    if config.fusion == settings::Fusion::Rrf {
+        ranking.fusion = Fusion::Rrf { k: 60.0, boosts: RrfBoosts::default() };
     }
     if floor == Floor::Task {
-        let least = &mut settings.floor;
+        let least = &mut ranking.floor;
         for share in [&mut least.keyword, &mut least.keyword_cjk, &mut least.fused] {
             *share *= TASK_SHARE;
         }
     }
     if !config.floor {
-        settings.floor.is_on = false;
+        ranking.floor.is_on = false;
     }
-    settings
+    ranking
 }
 
 /// Looks every found passage up in the ledger, drops what is no longer (or was not then) in force, keeps
