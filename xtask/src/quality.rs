@@ -1,4 +1,5 @@
-//! `quality`: figures of the release binary on this machine. Figures, not tests: machines differ.
+//! `quality`: figures of the release binary on this machine, and of redaction and routing on their corpora.
+//! Figures, not tests: machines differ.
 
 use std::{
     error::Error,
@@ -48,7 +49,13 @@ pub(crate) fn run() -> Outcome {
         say(&format!("memory after tools/list: {:.1} MB resident", kib as f64 / 1024.0));
     }
     say(&format!("binary: {:.1} MB", fs::metadata(&binary)?.len() as f64 / 1e6));
-    Ok(())
+    corpora()
+}
+
+/// Redaction and routing on their corpora, which the core crate holds.
+fn corpora() -> Outcome {
+    let example = ["run", "--release", "--quiet", "--package", "strata-core", "--example", "corpus_figures"];
+    run_command(&mut cargo(example))
 }
 
 /// One start: time until the list is there, and resident memory in KiB where the system tells.
