@@ -131,6 +131,12 @@ impl Engine {
         self.follow_truth_for(call, FOLLOW_BUDGET)
     }
 
+    /// The same behind a change that is stored already. The change stands whatever becomes of the index:
+    /// the next search catches up, and says so when it cannot.
+    pub fn index_what_was_stored(&self, call: &Call<'_>) {
+        drop(self.follow_truth(call));
+    }
+
     /// The same with a budget of the caller's.
     pub fn follow_truth_for(&self, call: &Call<'_>, budget: Duration) -> Result<CaughtUp, Error> {
         self.searcher.follow(self.ledger(call)?, &self.control(call), budget)

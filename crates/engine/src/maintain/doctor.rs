@@ -133,6 +133,7 @@ impl Examination<'_> {
         // A check that cannot be made is a finding; only a withdrawn call ends the examination.
         self.attempt("integrity", Self::integrity)?;
         self.attempt("audit", Self::audit)?;
+        self.attempt("texts", Self::texts)?;
         self.attempt("states", Self::states)?;
         self.attempt("successors", Self::successors)?;
         self.attempt("index", Self::index)?;

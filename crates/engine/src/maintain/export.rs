@@ -106,6 +106,10 @@ fn target(engine: &Engine, call: &Call<'_>, given: &str) -> Result<PathBuf, Erro
 fn refuse_other_file(path: &Path) -> Result<(), Error> {
     let failed = |source| Error::File { path: path.display().to_string(), source };
     let mut start = Vec::new();
+    if std::fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
+        // Opening a pipe would wait for somebody at its other end.
+        return Err(Error::argument("path", "names a pipe or a device", "give a path such as strata.jsonl"));
+    }
     match std::fs::File::open(path) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         Err(e) => return Err(failed(e)),

@@ -6,7 +6,7 @@ use strata_core::principal::PrincipalKind;
 use strata_store::ledger::{NewAudit, SCHEMA};
 
 use crate::{
-    authority::{PUBLIC_KEY, hexadecimal, public_key_text},
+    authority::{self, PUBLIC_KEY, hexadecimal, public_key_text},
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
@@ -59,6 +59,10 @@ impl Operation for Init {
         let ledger = engine.existing_ledger()?;
         let control = engine.control(call);
         let known = ledger.read(&control, |r| r.setting(PUBLIC_KEY))?;
+        // A passphrase that is given again must be this home's: silence would pass for a change of it.
+        if known.is_some() {
+            authority::holds_secret(engine, call)?;
+        }
         let wanted = call.secret.filter(|_| known.is_none());
         if let Some(secret) = wanted {
             if call.principal.kind != PrincipalKind::Human {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use strata_core::{
     chain::LinkedEntry,
     id::{Id, IdKind, PartialId},
+    redact::redact,
     scope::Scope,
     time::Timestamp,
 };
@@ -296,7 +297,7 @@ fn document(
     let section = documents::section_of_part(&sections, part).ok_or_else(missing)?;
     Ok(DocumentView {
         id: id.to_string(),
-        path: path.display().to_string(),
+        path: redact(&path.display().to_string()).text.into_owned(),
         heading: section.title.clone(),
         text: section.body.clone(),
         modified: stamp(row.mtime, zone),

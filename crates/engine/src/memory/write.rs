@@ -72,7 +72,7 @@ pub fn store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Stored, 
         commit(w, call, &actor, &new, &plan)
     })?;
     stored.similar = plan.similar.filter(|s| stored.superseded.as_ref() != Some(&s.id) && s.id != stored.id);
-    engine.follow_truth(call)?;
+    engine.index_what_was_stored(call);
     Ok(stored)
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use strata_core::{memory::Layer, time::Timestamp};
+use strata_core::{memory::Layer, redact::redact, time::Timestamp};
 use strata_store::{
     error::StoreError,
     index::{Found, Section, SourceKind},
@@ -10,7 +10,7 @@ use strata_store::{
 };
 
 use super::search::Query;
-use crate::documents;
+use crate::{documents, maintain::import::DERIVED};
 
 /// A part of an indexed file: the file, the section as far as the index has it, and the part's number.
 #[derive(Debug, Clone)]
@@ -129,6 +129,12 @@ impl Item {
         }
     }
 
+    /// The id that an event had where it came from.
+    pub fn external_id(&self) -> Option<&str> {
+        let Self::Episode(e) = self else { return None };
+        e.external_id.as_deref().filter(|id| !id.starts_with(DERIVED))
+    }
+
     /// A memory's layer, as of the time asked for.
     pub fn layer(&self) -> Option<Layer> {
         if let Self::Memory(m) = self { Some(m.state.layer) } else { None }
@@ -146,7 +152,7 @@ impl Item {
             Self::Memory(m) => m.source.clone(),
             Self::Episode(e) if e.speaker.is_empty() => e.session.clone(),
             Self::Episode(e) => format!("{}, {}", e.speaker, e.session),
-            Self::Document(d) => d.file.path.clone(),
+            Self::Document(d) => redact(&d.file.path).text.into_owned(),
         }
     }
 }

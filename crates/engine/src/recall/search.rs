@@ -96,8 +96,10 @@ pub struct Outcome {
     pub hits: Vec<Hit>,
     /// The best that were not returned, with the reason.
     pub near_misses: Vec<(Hit, &'static str)>,
-    /// Changes that are not in the index yet but took part.
+    /// Changes that are not in the index yet.
     pub index_behind: u64,
+    /// Those of them that did not take part.
+    pub unsearched: u64,
     /// Whether more was found than returned.
     pub has_more: bool,
 }
@@ -112,6 +114,7 @@ pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome
     let control = engine.control(call);
     let ledger = engine.ledger(call)?;
     let caught_up = engine.follow_truth(call)?;
+    let unsearched = caught_up.behind.saturating_sub(caught_up.pending.len() as u64);
     let searcher = engine.searcher();
     let collections = collections(&query.scope);
     let people = searcher.index().people(&control, &collections)?;
@@ -141,7 +144,7 @@ pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome
         let exhausted = answer.found.len() < wanted;
         let outcome = ledger.read(&control, |r| join(r, query, now, as_of, answer))?;
         if outcome.hits.len() >= query.limit || exhausted || widenings == WIDENINGS {
-            return Ok(Outcome { index_behind: caught_up.behind, ..outcome });
+            return Ok(Outcome { index_behind: caught_up.behind, unsearched, ..outcome });
         }
         widenings += 1;
         wanted *= 4;

@@ -8,7 +8,7 @@ use strata_core::{
     error::ParseError,
     id::Id,
     memory::{Kind, Layer, Status},
-    policy::Action,
+    policy::{self, Action, Verdict},
     principal::{Principal, PrincipalKind},
     scope::Scope,
     time::Timestamp,
@@ -97,7 +97,8 @@ impl Incoming {
         engine.ids().fill(&mut salt);
         let mut history = Vec::with_capacity(line.states.len());
         for state in &line.states {
-            history.push((state.state()?, state.since, record_of(state)));
+            let record = gate.field("by", Some(&record_of(state)))?.unwrap_or_default();
+            history.push((state.state()?, state.since, record));
         }
         let first =
             history.first().ok_or_else(|| Error::argument("states", "is empty", "export the file again"))?.0;
@@ -110,7 +111,7 @@ impl Incoming {
             })
         });
         let evidence = evidence.collect::<Result<Vec<_>, Error>>()?;
-        let writer = gate.field("writer", Some(&line.writer))?.unwrap_or_default();
+        let writer = writer(gate, &line.writer)?;
         let new = NewMemory {
             kind: Kind::parse(&line.kind).map_err(|e| Error::parse("kind", &e))?,
             title: gate.field("title", Some(&line.title))?.unwrap_or_default(),
@@ -155,7 +156,7 @@ impl Incoming {
             metadata: metadata(gate, &line.metadata)?,
             scope: scope(gate, &line.scope)?,
             source: gate.field("source", Some(&line.source))?.unwrap_or_default(),
-            writer: gate.field("writer", Some(&line.writer))?.unwrap_or_default(),
+            writer: writer(gate, &line.writer)?,
         };
         Ok((line.number, new))
     }
@@ -169,7 +170,7 @@ impl Incoming {
             target: gate.field("target", Some(&line.target))?.unwrap_or_default(),
             proposal: gate.body("proposal", &line.proposal)?,
             reason: gate.field("reason", Some(&line.reason))?.unwrap_or_default(),
-            proposer: gate.field("proposer", Some(&line.proposer))?.unwrap_or_default(),
+            proposer: writer(gate, &line.proposer)?,
             created_at: Timestamp(line.created_at),
             decided_at: line.decided_at.map(Timestamp),
             decided_by: gate.field("decided_by", line.decided_by.as_deref())?,
@@ -198,6 +199,7 @@ impl Incoming {
             )?;
             return Err(Error::argument("path", message, "export less, or ask a person to run the command"));
         }
+        self.cut_foreign_links(engine, call)?;
         let name = call.principal.to_string();
         self.memories.iter_mut().for_each(|m| m.new.writer.clone_from(&name));
         self.episodes.iter_mut().for_each(|(_, e)| e.writer.clone_from(&name));
@@ -206,6 +208,32 @@ impl Incoming {
             review.status = ReviewStatus::Pending;
             (review.decided_at, review.decided_by, review.decision_note) = (None, None, None);
         }
+        Ok(())
+    }
+
+    /// Takes out links to memories here that the caller may not update: they would put versions of the
+    /// caller's making into the history of a rule. Tombstones speak of purges, which are a person's.
+    fn cut_foreign_links(&mut self, engine: &Engine, call: &Call<'_>) -> Result<(), Error> {
+        let ledger = engine.ledger(call)?;
+        let control = engine.control(call);
+        let is_foreign = |id: &str| -> Result<bool, Error> {
+            let known = ledger.read(&control, |r| r.memory(id))?;
+            let verdict = |layer| policy::decide(Action::Update, call.principal, layer).verdict;
+            Ok(known.is_some_and(|m| verdict(m.state.layer) != Verdict::Allow))
+        };
+        for memory in &mut self.memories {
+            if let Some(id) = &memory.new.supersedes
+                && is_foreign(id.as_str())?
+            {
+                memory.new.supersedes = None;
+            }
+            if let Some(id) = &memory.superseded_by
+                && is_foreign(id)?
+            {
+                (memory.superseded_by, memory.superseded_reason) = (None, None);
+            }
+        }
+        self.purged.clear();
         Ok(())
     }
 
@@ -250,6 +278,11 @@ fn name_command(error: Error) -> Error {
         },
         other => other,
     }
+}
+
+/// Who an export says wrote something.
+fn writer(gate: &mut Gate, name: &str) -> Result<String, Error> {
+    Ok(gate.field("writer", Some(name))?.unwrap_or_else(|| "unknown".into()))
 }
 
 fn whole_id(text: &str) -> Result<Id, Error> {
