@@ -213,7 +213,7 @@ fn reindex_gives_the_same_answers_and_a_job() {
 
 #[test]
 fn jobs_are_listed_shown_cancelled_and_ended_when_their_worker_is_dead() {
-    let s = furnished();
+    let mut s = furnished();
     let now = s.engine.clock().now();
     let ledger = s.engine.existing_ledger().expect("there");
     let ids = [1_u64, 2, 3].map(|n| Id::from_bits(IdKind::Job, n << 40));
@@ -243,6 +243,8 @@ fn jobs_are_listed_shown_cancelled_and_ended_when_their_worker_is_dead() {
         (shown["state"].as_str(), shown["done"].as_i64(), shown["message"].as_str()),
         (Some("stalled"), Some(4), Some("sorting"))
     );
+    assert_eq!(s.fails("jobs_cancel", json!({ "id": ids[1].as_str() })), ErrorKind::Conflict, "not its own");
+    s.set_kind(PrincipalKind::Human);
     let cancelled = s.ok("jobs_cancel", json!({ "id": ids[1].as_str() }));
     assert_eq!(
         (cancelled["cancelled"].as_bool(), cancelled["state"].as_str()),

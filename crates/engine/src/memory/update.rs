@@ -100,7 +100,8 @@ impl Operation for Update {
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let reference = Reference::exact("id", &request.id)?;
         let ledger = engine.ledger(call)?;
-        let old = ledger.read(&engine.control(call), |r| reference.find(r, call))?.existing()?;
+        let control = engine.control(call);
+        let old = ledger.read(&control, |r| reference.find(r, call))?.existing()?;
         must_stand(&old)?;
         let state = next_state(&old, &request)?;
         authority::authorise(engine, call, Action::Update, old.state.layer, &old.id)?;
@@ -109,7 +110,9 @@ impl Operation for Update {
             || request.kind.is_some()
             || request.tags.is_some();
         if rewritten {
-            replace(engine, call, &old, &state, &request)
+            let evidence = ledger.read(&control, |r| r.evidence(old.number))?;
+            let evidence = evidence.into_iter().map(|e| e.reference).collect();
+            replace(engine, call, &old, &state, evidence, &request)
         } else {
             adjust(engine, call, &old, &state, &request)
         }
@@ -117,8 +120,14 @@ impl Operation for Update {
 }
 
 fn must_stand(old: &MemoryRow) -> Result<(), Error> {
-    if old.state.status.is_live() || old.state.status == Status::Candidate {
+    if old.state.status.is_live() {
         return Ok(());
+    }
+    if old.state.status == Status::Candidate {
+        return Err(Error::Conflict {
+            message: format!("memory {} is a candidate; a person decides on it as it stands", old.id),
+            hint: "propose the better wording with `reflect`".into(),
+        });
     }
     let hint = match &old.superseded_by {
         Some(head) => format!("update {head}, its latest version"),
@@ -148,6 +157,7 @@ fn replace(
     call: &Call<'_>,
     old: &MemoryRow,
     state: &State,
+    evidence: Vec<String>,
     request: &Request,
 ) -> Result<Response, Error> {
     let mut gate = Gate::default();
@@ -174,11 +184,12 @@ fn replace(
         importance: state.importance,
         source: (!old.source.is_empty()).then(|| old.source.clone()),
         session: old.session.clone(),
-        evidence: Vec::new(),
+        evidence,
         valid_from: old.valid_from,
         valid_to: old.valid_to,
         scope: old.scope.clone(),
         pinned: state.pinned,
+        tier: state.tier,
         metadata: serde_json::from_str(&old.metadata).unwrap_or_default(),
         supersede_reason: gate.field("reason", request.reason.as_deref())?,
         redacted: gate.redacted,

@@ -3,7 +3,7 @@
 use strata_core::{
     duplicate::{self, Comparison},
     id::{Id, IdKind},
-    memory::{Status, Tier},
+    memory::Status,
     policy::Action,
     principal::Principal,
     time::Timestamp,
@@ -203,7 +203,7 @@ pub(crate) fn new_memory(
         metadata: serde_json::to_string(&draft.metadata).unwrap_or_else(|_| "{}".into()),
         state: State {
             status: Status::Active,
-            tier: Tier::Hot,
+            tier: draft.tier,
             layer: draft.layer,
             confidence: draft.confidence,
             importance: draft.importance,
