@@ -7,6 +7,11 @@ use unicode_normalization::UnicodeNormalization;
 pub trait Render {
     /// Lays the response out.
     fn render(&self) -> Document;
+
+    /// Whether the answer is that something is wrong: a command then ends with exit code 1.
+    fn is_alarming(&self) -> bool {
+        false
+    }
 }
 
 /// An ordered list of blocks.
@@ -245,7 +250,8 @@ fn plain_letter(c: char) -> char {
     }
 }
 
-fn one_line(text: &str) -> String {
+/// Text on one line, its spaces single.
+pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -1,4 +1,4 @@
-//! Test support: temporary homes, the real binary as a process, and scripts that speak MCP to it.
+//! Test support: temporary homes, the real binary as a process, scripts that speak MCP to it, and damage.
 //!
 //! Never shipped. Faults end the test with a panic that says what was expected.
 
@@ -7,3 +7,4 @@
 pub mod binary;
 pub mod home;
 pub mod mcp;
+pub mod tamper;

@@ -57,5 +57,5 @@ pub(super) fn run(what: &str, global: &Global, environment: &Environment, out: &
             document = document.note(Mark::Info, format!("{}={value}", variable.name));
         }
     }
-    Ok(out.reply(&Reply { json, document })?)
+    Ok(out.reply(&Reply { json, document, is_alarming: false })?)
 }

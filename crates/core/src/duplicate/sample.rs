@@ -62,7 +62,7 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
     std::iter::from_fn(move || {
         let limit = rest.floor_char_boundary(MAX_PIECE);
         let ends = |c| matches!(c, '\n' | '。' | '！' | '？');
-        let end = match rest[..limit].find(ends) {
+        let end = match rest.get(..limit)?.find(ends) {
             Some(at) => at + rest[at..].chars().next().map_or(1, char::len_utf8),
             None => limit,
         };

@@ -32,10 +32,8 @@ pub struct Load;
 
 /// Which file.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// A file that `strata export` wrote.
-    #[schemars(required)]
     pub path: String,
 }
 

@@ -35,7 +35,7 @@ pub struct Request {}
 pub struct Response {
     /// The index's file.
     pub path: String,
-    /// Memories, raw events and document sections that the ledger holds.
+    /// Memories, raw events and indexed files that the ledger knows.
     pub items: u64,
     /// Changes still missing; another process follows them.
     pub behind: u64,
@@ -150,7 +150,7 @@ pub(super) fn with_writer<T>(
 
 /// Indexes until nothing is left or another process does it, and returns how many
 /// changes are missing. `progress` hears (done, total).
-pub(super) fn index_everything(
+pub(crate) fn index_everything(
     engine: &Engine,
     call: &Call<'_>,
     progress: &mut dyn FnMut(u64, u64) -> Result<(), Error>,

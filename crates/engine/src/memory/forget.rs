@@ -20,10 +20,8 @@ pub struct Forget;
 
 /// Which memory, and why.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// The memory, by its whole id or #number.
-    #[schemars(required)]
     pub id: String,
     /// Why it goes; kept in its history.
     pub reason: Option<String>,

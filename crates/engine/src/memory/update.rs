@@ -28,10 +28,8 @@ pub struct Update;
 
 /// What to change; what is left out stays.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// The memory, by its whole id or #number.
-    #[schemars(required)]
     pub id: String,
     /// The corrected text, whole.
     pub text: Option<String>,
@@ -49,7 +47,7 @@ pub struct Request {
     pub importance: Option<f64>,
     /// Keep it on the hot page, or no longer.
     pub pinned: Option<bool>,
-    /// hot or cold.
+    /// How near at hand it is kept.
     pub tier: Option<TierName>,
     /// Why it changes; kept in its history.
     pub reason: Option<String>,
@@ -59,9 +57,9 @@ pub struct Request {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TierName {
-    /// May stand on the hot page.
+    /// may stand on the hot page
     Hot,
-    /// Found by recall only.
+    /// found by recall only
     Cold,
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use strata_core::{redact::redact, time::Timestamp};
+use strata_core::{memory::Layer, redact::redact, time::Timestamp};
 use strata_store::{
     error::StoreError,
     index::{Found, Section, SourceKind},
@@ -118,6 +118,25 @@ impl Item {
             Self::Episode(e) => e.at,
             Self::Document(d) => d.file.mtime,
         }
+    }
+
+    /// When a memory was stored, an event happened or a file last changed.
+    pub fn created_at(&self) -> Timestamp {
+        match self {
+            Self::Memory(m) => m.created_at,
+            Self::Episode(e) => e.at,
+            Self::Document(d) => d.file.mtime,
+        }
+    }
+
+    /// A memory's layer, as of the time asked for.
+    pub fn layer(&self) -> Option<Layer> {
+        if let Self::Memory(m) = self { Some(m.state.layer) } else { None }
+    }
+
+    /// A memory's kind.
+    pub fn kind(&self) -> Option<String> {
+        if let Self::Memory(m) = self { Some(m.kind.to_string()) } else { None }
     }
 
     /// Where it comes from, in a few words.

@@ -68,6 +68,9 @@ pub struct HitView {
     pub kind: String,
     /// Its date in the user's zone.
     pub date: String,
+    /// With `explain`: when it was stored (a turn: said; a file: changed).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<String>,
     /// How sure it is; absent for raw text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
@@ -141,7 +144,7 @@ impl Operation for Recall {
         count_use(engine, call, &outcome);
         let explain = request.explain.unwrap_or(false);
         let budget = request.budget_tokens.unwrap_or(DEFAULT_BUDGET).min(MAX_BUDGET);
-        Ok(Response::new(engine, request.query, outcome, elsewhere, explain, budget))
+        Ok(Response::new(engine, request.query, &outcome, elsewhere, explain, budget))
     }
 }
 
@@ -161,7 +164,7 @@ impl Response {
     fn new(
         engine: &Engine,
         query: String,
-        outcome: Outcome,
+        outcome: &Outcome,
         elsewhere: Option<Elsewhere>,
         explain: bool,
         budget: u32,
@@ -209,9 +212,10 @@ impl HitView {
                 Item::Episode(_) => "episode",
                 Item::Document(..) => "document",
             },
-            layer: hit.found.layer.to_string(),
-            kind: hit.found.kind.clone(),
+            layer: item.layer().unwrap_or(hit.found.layer).to_string(),
+            kind: item.kind().unwrap_or_else(|| hit.found.kind.clone()),
             date: item.at().to_date(zone),
+            created_at: explain.then(|| item.created_at().to_rfc3339()),
             confidence,
             origin: item.origin(),
             session: item.session().map(str::to_owned),
@@ -234,6 +238,10 @@ impl HitView {
         attributes.push(format!("from {}", self.origin));
         if self.duplicates > 0 {
             attributes.push(format!("{} more say the same", self.duplicates));
+        }
+        if let Some(created_at) = &self.created_at {
+            attributes.push(format!("session={}", self.session.as_deref().unwrap_or("none")));
+            attributes.push(format!("created={created_at}"));
         }
         if let Some(explanation) = &self.explanation {
             attributes.push(format!("score {:.3} {explanation}", self.score));

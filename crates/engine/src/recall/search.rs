@@ -10,7 +10,7 @@ use strata_core::{
     time::{TimeRange, Timestamp},
 };
 use strata_store::{
-    index::{self, CollectionKey, Filter, Found, QueryVector, SourceKind},
+    index::{self, CollectionKey, Filter, Found, QueryVector, Source, SourceKind},
     ledger::{LOCAL, LedgerRead},
 };
 
@@ -98,8 +98,6 @@ pub struct Outcome {
     pub near_misses: Vec<(Hit, &'static str)>,
     /// Changes that are not in the index yet but took part.
     pub index_behind: u64,
-    /// Whether meaning took part beside words.
-    pub is_semantic: bool,
     /// Whether more was found than returned.
     pub has_more: bool,
 }
@@ -125,9 +123,10 @@ pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome
     let vector = values.as_ref().zip(searcher.model()).map(|(values, model)| QueryVector { model, values });
     let as_of = query.as_of.map(|at| ledger.read(&control, |r| r.seq_at(at))).transpose()?;
     let settings = rank_settings(engine, query.floor, now);
-    let filter = filter(query);
+    let filter = Filter { only: ledger.read(&control, |r| marked(r, query))?, ..filter(query) };
     let mut wanted = query.limit + SPARE;
-    for _ in 0..=WIDENINGS {
+    let mut widenings = 0;
+    loop {
         let request = index::Request {
             collections: &collections,
             query: &analysed,
@@ -141,12 +140,12 @@ pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome
         let answer = searcher.index().search(&control, &request, &caught_up.pending)?;
         let exhausted = answer.found.len() < wanted;
         let outcome = ledger.read(&control, |r| join(r, query, now, as_of, answer))?;
-        if outcome.hits.len() >= query.limit || exhausted {
+        if outcome.hits.len() >= query.limit || exhausted || widenings == WIDENINGS {
             return Ok(Outcome { index_behind: caught_up.behind, ..outcome });
         }
+        widenings += 1;
         wanted *= 4;
     }
-    Ok(Outcome { index_behind: caught_up.behind, ..Outcome::default() })
 }
 
 /// The collections that a reader in `scope` sees, as the index names them.
@@ -166,6 +165,28 @@ fn filter(query: &Query) -> Filter {
         branches: Some(branches),
         ..Filter::default()
     }
+}
+
+/// The sources that a filter by session or tags lets through; `None` without such a filter. The index
+/// knows neither, and they must hold before the best are taken.
+fn marked(
+    ledger: &LedgerRead<'_>,
+    query: &Query,
+) -> Result<Option<HashSet<Source>>, strata_store::error::StoreError> {
+    if query.session.is_none() && query.tags.is_empty() {
+        return Ok(None);
+    }
+    let source = |kind| move |number| Source { kind, number };
+    let memories = ledger.memories_marked(query.session.as_deref(), &query.tags)?;
+    let mut only: HashSet<Source> = memories.into_iter().map(source(SourceKind::Memory)).collect();
+    if let Some(session) = query.session.as_deref().filter(|_| query.tags.is_empty()) {
+        for (namespace, project) in query.scope.collections() {
+            let turns =
+                ledger.episodes_of_session((&namespace, project.as_deref().unwrap_or("")), session)?;
+            only.extend(turns.into_iter().map(source(SourceKind::Episode)));
+        }
+    }
+    Ok(Some(only))
 }
 
 fn rank_settings(engine: &Engine, floor: Floor, now: Timestamp) -> RankSettings {
@@ -195,7 +216,7 @@ fn join(
     as_of: Option<i64>,
     answer: index::Answer,
 ) -> Result<Outcome, strata_store::error::StoreError> {
-    let mut outcome = Outcome { is_semantic: answer.is_semantic, ..Outcome::default() };
+    let mut outcome = Outcome::default();
     let mut seen = HashSet::new();
     let mut take = |found: Found| -> Result<Option<Hit>, strata_store::error::StoreError> {
         // Sections of one file are results of their own; the parts of a memory are one result.
@@ -203,8 +224,7 @@ fn join(
         if !seen.insert((found.source, part)) {
             return Ok(None);
         }
-        let item = Item::load(ledger, &found, as_of)?;
-        Ok(item.filter(|i| i.passes(query, now)).map(|item| Hit { item, found }))
+        standing(ledger, query, now, as_of, found)
     };
     for found in answer.found {
         if let Some(hit) = take(found)? {
@@ -223,4 +243,25 @@ fn join(
         outcome.near_misses.extend(take(found)?.map(|hit| (hit, reason)));
     }
     Ok(outcome)
+}
+
+/// What was found or, when that is not in force or does not pass, the first of what was collapsed into
+/// it that is and does: the one shown must not take the others with it.
+fn standing(
+    ledger: &LedgerRead<'_>,
+    query: &Query,
+    now: Timestamp,
+    as_of: Option<i64>,
+    mut found: Found,
+) -> Result<Option<Hit>, strata_store::error::StoreError> {
+    let mut others = std::mem::take(&mut found.duplicates).into_iter();
+    loop {
+        let item = Item::load(ledger, &found, as_of)?;
+        if let Some(item) = item.filter(|i| i.passes(query, now)) {
+            found.duplicates = others.collect();
+            return Ok(Some(Hit { item, found }));
+        }
+        let Some(source) = others.next() else { return Ok(None) };
+        found = Found { source, part: 0, text: None, ..found };
+    }
 }

@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn json_is_whole_or_refused() {
-        let reply = |json: Value| Reply { json, document: Document::new() };
+        let reply = |json: Value| Reply { json, document: Document::new(), is_alarming: false };
         assert_eq!(text(&reply(json!({"a": 1})), Form::Json).expect("short"), r#"{"a":1}"#);
         let error = text(&reply(json!("x".repeat(40_000))), Form::Json).expect_err("too long");
         assert!(error.hint().contains("less"), "{}", error.hint());

@@ -16,10 +16,8 @@ pub struct Cancel;
 
 /// Which job.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// The job's id, from `jobs list`.
-    #[schemars(required)]
     pub id: String,
 }
 
