@@ -285,7 +285,8 @@ fn no_field_of_a_file_comes_in_past_the_gate() {
         }
         format!("{line}\n")
     });
-    let fresh = home(99);
+    let mut fresh = home(99);
+    become_owner(&mut fresh);
     load(&fresh, &planted.collect::<String>());
     std::fs::remove_file(fresh.home.path().join("given.jsonl")).expect("removed");
     assert!(maintain_support::holding(fresh.home.path(), &key).is_empty());

@@ -4,6 +4,7 @@ mod support;
 
 use serde_json::{Value, json};
 use strata_core::{error::ErrorKind, scope::Scope};
+use strata_engine::settings::Fusion;
 use support::{Session, ids};
 
 fn remember(s: &Session, arguments: Value) -> String {
@@ -109,7 +110,7 @@ fn p_layer_c35_of_the_same_text_the_surer_one_comes_first() {
 fn p_layer_c37_the_documented_fusion_gives_the_documented_score() {
     let s = Session::with_settings(|settings| {
         settings.config.semantic.model = "off".into();
-        settings.config.recall.fusion = "rrf".into();
+        settings.config.recall.fusion = Fusion::Rrf;
     });
     remember(&s, json!({ "text": "payment gateway", "confidence": 1.0 }));
     let reply = s.ok("recall", json!({ "query": "payment", "explain": true }));

@@ -2,19 +2,38 @@
 
 mod maintain_support;
 
-use maintain_support::{home, tell, tell_many};
+use maintain_support::{home, support::NOON};
 use serde_json::json;
+use strata_core::{
+    id::{Id, IdKind},
+    principal::Face,
+    time::Timestamp,
+};
+use strata_store::{
+    ledger::{NewAudit, NewMemory},
+    sql::Control,
+};
 
 #[test]
-fn what_a_filter_leaves_is_returned_however_much_it_drops() {
+fn what_is_still_true_is_returned_however_much_has_expired() {
     let s = home(7);
-    s.ok("remember", json!({ "text": "An opening of the ledger." }));
-    let many: Vec<String> =
-        (0..2_100).map(|n| format!("Report {n} of the bridge: span {n} holds.")).collect();
-    tell_many(&s, &many);
-    let wanted = tell(&s, "short talk", "The bridge, the bridge!");
+    let wanted = s.remember("The bridge, the bridge!");
+    let expired = |n: u64| {
+        let body = format!("bridge {:x} {:x} {:x}", n * 7_919, n * 104_729, n * 1_299_709);
+        let id = Id::from_bits(IdKind::Memory, n << 8);
+        let written = Timestamp(NOON.0 - 2_000_000);
+        let new = NewMemory::new(id, &body, "agent:test", written, [9; 16]);
+        NewMemory { valid_to: Some(Timestamp(NOON.0 - 1_000_000)), ..new }
+    };
+    let row = NewAudit::new(&s.principal, Face::Library, "remember", "many");
+    let ledger = s.engine.existing_ledger().expect("a ledger");
+    let stored = ledger.write(&Control::default(), s.engine.clock().now(), |w| {
+        let seq = w.record(&row)?;
+        (1..3_000).try_for_each(|n| w.insert_memory(&expired(n), seq).map(drop))
+    });
+    stored.expect("stored");
     s.ok("reindex", json!({}));
-    let reply = s.ok("recall", json!({ "query": "bridge", "session": "short talk", "limit": 5 }));
-    assert_eq!(reply["hits"][0]["id"], wanted.as_str(), "{}", reply["more"]);
-    assert_eq!(reply["hits"].as_array().map(Vec::len), Some(1));
+    let reply = s.ok("recall", json!({ "query": "bridge", "limit": 5 }));
+    assert_eq!(reply["hits"].as_array().map(Vec::len), Some(1), "{}", reply["more"]);
+    assert_eq!(reply["hits"][0]["id"], wanted.as_str());
 }

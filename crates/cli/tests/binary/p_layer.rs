@@ -4,11 +4,17 @@ use std::{process::Stdio, thread};
 
 use serde_json::{Value, json};
 use strata_testkit::{
+    binary::Binary,
     home::TestHome,
     mcp::{Era, McpScript},
 };
 
 use crate::strata;
+
+/// The binary in a folder of its own, whose files it may read.
+fn in_folder(home: &TestHome) -> Binary<'_> {
+    strata(home).with("STRATA_PROJECT", &home.outside().join("work").display().to_string())
+}
 
 #[test]
 fn p_layer_c2_doctor_before_init_fails_with_a_hint_and_creates_nothing() {
@@ -39,6 +45,7 @@ fn p_layer_c4_doctor_after_init_reports_schema_integrity_index_and_embedding() {
     let home = TestHome::new();
     strata(&home).run(["init"]).success();
     strata(&home).run(["remember", "the mill stands by the river"]).success();
+    strata(&home).run(["recall", "mill"]).success();
     let report = strata(&home).json(["doctor"]);
     assert_eq!(report["healthy"], true);
     for check in ["schema", "integrity", "index", "semantic search"] {
@@ -152,12 +159,14 @@ fn status_and_doctor_create_nothing_and_every_other_use_initialises() {
 
 /// Every command that can run without a person, with arguments that work on a home with one memory.
 fn commands(home: &TestHome) -> Vec<Vec<String>> {
-    let episodes = home.file("in.jsonl", "{\"id\":\"1\",\"text\":\"the ferry is late\"}\n");
-    let note = home.file("notes/a.md", "# Ferry\n\n## Piers\n\nPier nine is closed.\n");
-    let docs = home
-        .file("docs.jsonl", "{\"scope\":\"a\",\"id\":\"d1\",\"text\":\"the mill stands by the river\"}\n");
+    let episodes = home.file("work/in.jsonl", "{\"id\":\"1\",\"text\":\"the ferry is late\"}\n");
+    let note = home.file("work/notes/a.md", "# Ferry\n\n## Piers\n\nPier nine is closed.\n");
+    let docs = home.file(
+        "work/docs.jsonl",
+        "{\"scope\":\"a\",\"id\":\"d1\",\"text\":\"the mill stands by the river\"}\n",
+    );
     let queries = home.file(
-        "queries.jsonl",
+        "work/queries.jsonl",
         "{\"scope\":\"a\",\"qid\":\"q1\",\"query\":\"where is the mill\",\"relevant\":[\"d1\"]}\n",
     );
     let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
@@ -182,8 +191,8 @@ fn commands(home: &TestHome) -> Vec<Vec<String>> {
     .collect();
     all.push(vec!["import".into(), episodes.display().to_string()]);
     all.push(vec!["index".into(), note.display().to_string()]);
-    all.push(vec!["export".into(), home.outside().join("out.jsonl").display().to_string()]);
-    all.push(vec!["load".into(), home.outside().join("out.jsonl").display().to_string()]);
+    all.push(vec!["export".into(), home.outside().join("work/out.jsonl").display().to_string()]);
+    all.push(vec!["load".into(), home.outside().join("work/out.jsonl").display().to_string()]);
     all.push(
         ["eval", "jsonl", "--docs", &docs.display().to_string(), "--queries", &queries.display().to_string()]
             .map(str::to_owned)
@@ -199,19 +208,20 @@ fn every_command_writes_json_on_request_and_errors_as_json_too() {
     let home = TestHome::new();
     strata(&home).run(["remember", "the mill stands by the river"]).success();
     for command in commands(&home) {
-        let value = strata(&home).json(&command);
+        let value = in_folder(&home).json(&command);
         assert!(value.is_object(), "{command:?}: {value}");
     }
+    let id = strata(&home).json(["inspect", "#1"])["id"].as_str().expect("an id").to_owned();
     for (arguments, code) in [
         (&["inspect", "mem_zzzzzzzzzz"][..], 4),
         (&["inspect", "nonsense"], 2),
         (&["remember", "x", "--layer", "P0"], 3),
-        (&["purge", "mem_zzzzzzzzzz"], 3),
-        (&["import", "/no/such/file"], 8),
+        (&["purge", &id], 3),
+        (&["import", "work/missing.jsonl"], 8),
     ] {
         let mut with_json = vec!["--json"];
         with_json.extend(arguments);
-        let output = strata(&home).run(&with_json);
+        let output = in_folder(&home).run(&with_json);
         let error: Value =
             serde_json::from_str(&output.stderr).unwrap_or_else(|e| panic!("{e}: {}", output.stderr));
         assert!(error["error"]["code"].is_string() && error["error"]["next"].is_string(), "{error}");
@@ -226,8 +236,8 @@ fn field_case_21_26_a_write_during_upkeep_waits_and_succeeds() {
     let lines: String = (0..3_000)
         .map(|n| format!("{{\"id\":\"{n}\",\"text\":\"turn {n} about valve {}\"}}\n", n * 7))
         .collect();
-    let file = home.file("in.jsonl", lines).display().to_string();
-    strata(&home).run(["import", &file]).success();
+    let file = home.file("work/in.jsonl", lines).display().to_string();
+    in_folder(&home).run(["import", &file]).success();
     thread::scope(|scope| {
         let upkeep = scope.spawn(|| strata(&home).run(["reindex"]).success());
         for n in 0..10 {

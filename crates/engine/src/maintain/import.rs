@@ -1,6 +1,6 @@
 //! `import`: brings raw events in from a JSON Lines file.
 
-use std::{num::NonZero, path::Path, thread};
+use std::{collections::HashMap, num::NonZero, path::Path, thread};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,10 +35,10 @@ pub struct Import;
 
 /// Events of one transaction.
 const BATCH: usize = 500;
-/// The largest file that is read, in bytes: what a process can hold, several times over.
-pub(super) const MAX_FILE: u64 = 4 << 30;
 /// Lines that are worth another thread at the gate.
 const PER_THREAD: usize = 256;
+/// The largest file that is read, in bytes: what a process can hold, several times over.
+pub(super) const MAX_FILE: u64 = 4 << 30;
 /// Bad lines listed in the reply.
 const LISTED: usize = 20;
 
@@ -109,7 +109,7 @@ impl Operation for Import {
 }
 
 /// Reads a file as text; bytes that are not UTF-8 become replacement characters.
-fn read_text(path: &Path) -> Result<String, Error> {
+pub(super) fn read_text(path: &Path) -> Result<String, Error> {
     let bytes = files::read_regular(path, MAX_FILE)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
@@ -148,10 +148,16 @@ pub fn store(
         dry_run: plan.dry_run,
         ..Response::default()
     };
+    let mut derived = DerivedIds::default();
     let mut episodes = Vec::with_capacity(lines.len());
     for (line, passed) in lines.iter().zip(pass_gate(engine, lines, plan, &gateway, &mut response.redacted)) {
         match passed {
-            Ok(episode) => episodes.push(episode),
+            Ok(mut episode) => {
+                if line.id.is_none() && line.at.is_none() {
+                    episode.external_id = Some(derived.id(engine, &as_gateway, &episode)?);
+                }
+                episodes.push(episode);
+            }
             Err(error) => {
                 response.rejected += 1;
                 if response.problems.len() < LISTED {
@@ -168,6 +174,26 @@ pub fn store(
     response.added = added;
     response.known = known;
     Ok(response)
+}
+
+/// Ids for events that neither an id nor a time tells from others, so that a second import knows them: from
+/// what they say, and the how-many-eth they are to say it.
+#[derive(Default)]
+struct DerivedIds(HashMap<[u8; 32], u32>);
+
+/// What derived ids begin with.
+pub(crate) const DERIVED: &str = "~";
+
+impl DerivedIds {
+    fn id(&mut self, engine: &Engine, call: &Call<'_>, episode: &NewEpisode) -> Result<String, Error> {
+        let said = [&episode.session, &episode.speaker, &episode.role, &episode.text].map(String::as_str);
+        let said = serde_json::to_string(&said).map_err(|e| Error::Internal(e.to_string()))?;
+        // Keyed with the store's own key: the id must not let anybody test what a purged text said.
+        let key = engine.ledger(call)?.read(&engine.control(call), |r| r.content_key(&said))?;
+        let times = self.0.entry(key).and_modify(|n| *n += 1).or_insert(1);
+        let digits = authority::hexadecimal(key.get(..8).unwrap_or_default());
+        Ok(format!("{DERIVED}{digits}.{times}"))
+    }
 }
 
 /// Lets every line through the gate, on as many threads as the machine has cores, and adds the families of

@@ -10,7 +10,7 @@ use strata_store::{
 };
 
 use super::search::Query;
-use crate::documents;
+use crate::{documents, maintain::import::DERIVED};
 
 /// A part of an indexed file: the file, the section as far as the index has it, and the part's number.
 #[derive(Debug, Clone)]
@@ -127,6 +127,12 @@ impl Item {
             Self::Episode(e) => e.at,
             Self::Document(d) => d.file.mtime,
         }
+    }
+
+    /// The id that an event had where it came from.
+    pub fn external_id(&self) -> Option<&str> {
+        let Self::Episode(e) = self else { return None };
+        e.external_id.as_deref().filter(|id| !id.starts_with(DERIVED))
     }
 
     /// A memory's layer, as of the time asked for.

@@ -39,9 +39,12 @@ pub struct Response {
     pub more: usize,
     /// `on`, or `off: reason`.
     pub semantic: String,
-    /// Changes not indexed yet; they took part all the same.
+    /// Changes not indexed yet; they took part all the same, but for `unsearched`.
     #[serde(skip_serializing_if = "is_zero")]
     pub index_behind: u64,
+    /// Changes that did not take part: ask again.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unsearched: u64,
     /// Where hits are, when there are none here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elsewhere: Option<Elsewhere>,
@@ -187,6 +190,7 @@ impl Response {
             hits,
             semantic: engine.searcher().semantic().to_string(),
             index_behind: outcome.index_behind,
+            unsearched: outcome.unsearched,
             elsewhere,
             near_misses: near
                 .map(|(h, reason)| NearMiss { reason, hit: HitView::new(h, zone, true) })
@@ -219,7 +223,7 @@ impl HitView {
             confidence,
             origin: item.origin(),
             session: item.session().map(str::to_owned),
-            external_id: if let Item::Episode(e) = item { e.external_id.clone() } else { None },
+            external_id: item.external_id().map(str::to_owned),
             title: item.title(),
             text: excerpt(item, hit.found.part),
             score: hit.found.hit.score,
@@ -316,7 +320,7 @@ impl Render for Response {
             if let Some(elsewhere) = &self.elsewhere {
                 document = document.note(Mark::Info, elsewhere.sentence());
             }
-            return self.misses(document);
+            return self.misses(self.progress(document));
         }
         let records = self.hits.iter().map(HitView::record).collect();
         let mut document = Document::new().with(Block::Records { trust: Trust::Data, records });
@@ -330,17 +334,23 @@ impl Render for Response {
                 ),
             );
         }
-        if self.index_behind > 0 {
-            document = document.note(
-                Mark::Info,
-                format!("the index is {} changes behind; they were searched directly", self.index_behind),
-            );
-        }
-        self.misses(document)
+        self.misses(self.progress(document))
     }
 }
 
 impl Response {
+    fn progress(&self, document: Document) -> Document {
+        match (self.unsearched, self.index_behind) {
+            (0, 0) => document,
+            (0, behind) => document
+                .note(Mark::Info, format!("changes not indexed yet: {behind}; they were searched directly")),
+            (unsearched, _) => document.note(
+                Mark::Warning,
+                format!("the index is being made: {unsearched} changes were not searched; ask again shortly"),
+            ),
+        }
+    }
+
     fn misses(&self, document: Document) -> Document {
         if self.near_misses.is_empty() {
             return document;

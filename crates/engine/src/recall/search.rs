@@ -15,7 +15,7 @@ use strata_store::{
 };
 
 use super::item::Item;
-use crate::{engine::Engine, error::Error, operation::Call};
+use crate::{engine::Engine, error::Error, operation::Call, settings};
 
 /// A checked search.
 #[derive(Debug, Clone)]
@@ -96,8 +96,10 @@ pub struct Outcome {
     pub hits: Vec<Hit>,
     /// The best that were not returned, with the reason.
     pub near_misses: Vec<(Hit, &'static str)>,
-    /// Changes that are not in the index yet but took part.
+    /// Changes that are not in the index yet.
     pub index_behind: u64,
+    /// Those of them that did not take part.
+    pub unsearched: u64,
     /// Whether more was found than returned.
     pub has_more: bool,
 }
@@ -112,6 +114,7 @@ pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome
     let control = engine.control(call);
     let ledger = engine.ledger(call)?;
     let caught_up = engine.follow_truth(call)?;
+    let unsearched = caught_up.behind.saturating_sub(caught_up.pending.len() as u64);
     let searcher = engine.searcher();
     let collections = collections(&query.scope);
     let people = searcher.index().people(&control, &collections)?;
@@ -141,7 +144,7 @@ pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome
         let exhausted = answer.found.len() < wanted;
         let outcome = ledger.read(&control, |r| join(r, query, now, as_of, answer))?;
         if outcome.hits.len() >= query.limit || exhausted || widenings == WIDENINGS {
-            return Ok(Outcome { index_behind: caught_up.behind, ..outcome });
+            return Ok(Outcome { index_behind: caught_up.behind, unsearched, ..outcome });
         }
         widenings += 1;
         wanted *= 4;
@@ -191,20 +194,20 @@ fn marked(
 
 fn rank_settings(engine: &Engine, floor: Floor, now: Timestamp) -> RankSettings {
     let config = &engine.settings().config.recall;
-    let mut settings = RankSettings { now: Some(now.0), ..RankSettings::default() };
-    if config.fusion == "rrf" {
-        settings.fusion = Fusion::Rrf { k: 60.0, boosts: RrfBoosts::default() };
+    let mut ranking = RankSettings { now: Some(now.0), ..RankSettings::default() };
+    if config.fusion == settings::Fusion::Rrf {
+        ranking.fusion = Fusion::Rrf { k: 60.0, boosts: RrfBoosts::default() };
     }
     if floor == Floor::Task {
-        let least = &mut settings.floor;
+        let least = &mut ranking.floor;
         for share in [&mut least.keyword, &mut least.keyword_cjk, &mut least.fused] {
             *share *= TASK_SHARE;
         }
     }
     if !config.floor {
-        settings.floor.is_on = false;
+        ranking.floor.is_on = false;
     }
-    settings
+    ranking
 }
 
 /// Looks every found passage up in the ledger, drops what is no longer (or was not then) in force, keeps

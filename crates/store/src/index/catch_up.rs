@@ -26,6 +26,10 @@ const BATCHES: [usize; 2] = [128, 2_048];
 /// A budget from which on nobody is in a hurry.
 const UNHURRIED: Duration = Duration::from_secs(1);
 
+/// How long somebody in a hurry goes on merging: one piece of it. A fold leaves some two dozen pieces, so that
+/// of a thousand small writes a few are slow instead of one being very slow.
+const IN_PASSING: Duration = Duration::from_millis(1);
+
 /// Where the index stands after [`Index::catch_up`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CaughtUp {
@@ -123,6 +127,7 @@ fn follow(
             let hash = truth.hash_at(mark.seq)?.unwrap_or_default();
             writer.advance(tenant, &Cursor { epoch: cursor.epoch, mark, hash })?;
             let left = budget.saturating_sub(started.elapsed());
+            let left = if budget >= UNHURRIED { left } else { left.min(IN_PASSING) };
             writer.tidy(tenant, left)?;
             return Ok(());
         };

@@ -111,7 +111,7 @@ impl Incoming {
             })
         });
         let evidence = evidence.collect::<Result<Vec<_>, Error>>()?;
-        let writer = gate.field("writer", Some(&line.writer))?.unwrap_or_default();
+        let writer = writer(gate, &line.writer)?;
         let new = NewMemory {
             kind: Kind::parse(&line.kind).map_err(|e| Error::parse("kind", &e))?,
             title: gate.field("title", Some(&line.title))?.unwrap_or_default(),
@@ -156,7 +156,7 @@ impl Incoming {
             metadata: metadata(gate, &line.metadata)?,
             scope: scope(gate, &line.scope)?,
             source: gate.field("source", Some(&line.source))?.unwrap_or_default(),
-            writer: gate.field("writer", Some(&line.writer))?.unwrap_or_default(),
+            writer: writer(gate, &line.writer)?,
         };
         Ok((line.number, new))
     }
@@ -170,7 +170,7 @@ impl Incoming {
             target: gate.field("target", Some(&line.target))?.unwrap_or_default(),
             proposal: gate.body("proposal", &line.proposal)?,
             reason: gate.field("reason", Some(&line.reason))?.unwrap_or_default(),
-            proposer: gate.field("proposer", Some(&line.proposer))?.unwrap_or_default(),
+            proposer: writer(gate, &line.proposer)?,
             created_at: Timestamp(line.created_at),
             decided_at: line.decided_at.map(Timestamp),
             decided_by: gate.field("decided_by", line.decided_by.as_deref())?,
