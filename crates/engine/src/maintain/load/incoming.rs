@@ -280,6 +280,11 @@ fn name_command(error: Error) -> Error {
     }
 }
 
+/// Who an export says wrote something.
+fn writer(gate: &mut Gate, name: &str) -> Result<String, Error> {
+    Ok(gate.field("writer", Some(name))?.unwrap_or_else(|| "unknown".into()))
+}
+
 fn whole_id(text: &str) -> Result<Id, Error> {
     Id::parse(text).map_err(|e: ParseError| Error::parse("id", &e))
 }
