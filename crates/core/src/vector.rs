@@ -102,19 +102,22 @@ fn scan_rows_avx2(query: &[i8], matrix: &[i8], out: &mut Vec<i32>) {
     scan_rows_portable(query, matrix, out);
 }
 
+/// Plain loops on purpose: a library adapter that is not inlined here would be compiled once for every
+/// processor, without the registers that the caller was compiled for.
 #[inline(always)]
 fn scan_rows_portable(query: &[i8], matrix: &[i8], out: &mut Vec<i32>) {
     // Widened once: the inner loop then multiplies 16-bit pairs, which vector units do directly.
-    let wide: Vec<i16> = query.iter().map(|&x| i16::from(x)).collect();
-    out.extend(matrix.chunks_exact(query.len()).map(|row| dot_wide(&wide, row)));
-}
-
-#[inline(always)]
-fn dot_wide(query: &[i16], row: &[i8]) -> i32 {
-    query
-        .iter()
-        .zip(row)
-        .fold(0_i32, |sum, (&x, &y)| sum.wrapping_add(i32::from(x) * i32::from(i16::from(y))))
+    let mut wide = Vec::with_capacity(query.len());
+    for x in query {
+        wide.push(i16::from(*x));
+    }
+    for row in matrix.chunks_exact(query.len()) {
+        let mut sum = 0_i32;
+        for (x, y) in wide.iter().zip(row) {
+            sum = sum.wrapping_add(i32::from(*x) * i32::from(i16::from(*y)));
+        }
+        out.push(sum);
+    }
 }
 
 #[cfg(test)]
