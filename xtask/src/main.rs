@@ -22,7 +22,8 @@ const USAGE: &str = "tasks:
   tidy          check the rules of the house: directions, names, sizes, licences
   docs          make docs/reference from the product's own tables
   conformance   run the tests that are named after checks of the specs, and report per spec
-  quality       measure start-up and size of the release binary
+  quality [--binary PATH]
+                measure start-up, size, one-shot recall and parallel writers of the release binary
   distill [--model DIR]
                 rebuild the static embedding model from all-MiniLM-L6-v2";
 
@@ -33,7 +34,7 @@ fn main() -> ExitCode {
         Some(("tidy", _)) => tidy::run(),
         Some(("docs", _)) => docs::run(),
         Some(("conformance", _)) => conformance::run(),
-        Some(("quality", _)) => quality::run(),
+        Some(("quality", rest)) => quality::run(rest),
         Some(("distill", rest)) => distill::run(rest).map_err(Into::into),
         _ => Err(USAGE.into()),
     };

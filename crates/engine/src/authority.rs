@@ -4,6 +4,7 @@ use strata_core::{
     memory::Layer,
     policy::{self, Action, Verdict},
     principal::{Face, Principal, PrincipalKind},
+    signing::SecretKey,
 };
 use strata_store::{
     error::StoreError,
@@ -92,10 +93,15 @@ pub fn holds_secret(engine: &Engine, call: &Call<'_>) -> Result<bool, Error> {
             hint: "run `strata init` at a terminal and choose a passphrase".into(),
         });
     };
-    if hexadecimal(&secret.public().to_bytes()) == known {
+    if public_key_text(secret) == known {
         return Ok(true);
     }
     Err(Error::Conflict { message: "that is not this home's passphrase".into(), hint: "try again".into() })
+}
+
+/// The public half of a human's secret as the ledger keeps it.
+pub fn public_key_text(secret: &SecretKey) -> String {
+    hexadecimal(&secret.public().to_bytes())
 }
 
 /// Bytes as lower-case hexadecimal digits.

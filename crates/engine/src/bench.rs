@@ -1,6 +1,7 @@
 //! `bench`: what this machine does with this binary, on a made-up corpus that is the same everywhere.
 
 pub mod corpus;
+pub mod latency;
 pub mod machine;
 
 use std::time::Instant;
@@ -15,13 +16,17 @@ use strata_core::{
 use crate::{
     engine::Engine,
     error::Error,
-    maintain::import::{Plan, store},
+    maintain::{
+        import::{Plan, store},
+        reindex::index_everything,
+    },
     memory::{draft::Draft, remember::Request as Remember, write},
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     recall::search::{Query, search},
     render::{Block, Document, Render},
     settings::Settings,
 };
+use latency::{Latency, milliseconds};
 use machine::Machine;
 
 /// See the module.
@@ -35,8 +40,10 @@ const MAX_SIZE: u64 = 2_000_000;
 const WRITES: usize = 200;
 /// Questions asked per kind of recall.
 const QUESTIONS: usize = 100;
-/// Calls that are not counted, first.
-const WARM_UP: usize = 5;
+/// Most memories stored beforehand.
+const MAX_MEMORIES: u64 = 1_000_000;
+/// Memories stored beforehand in one transaction.
+const BATCH: usize = 500;
 /// Events brought in at a time, so that memory stays flat.
 const PORTION: usize = 20_000;
 
@@ -46,6 +53,8 @@ pub struct Request {
     /// Numbers of passages to measure at, e.g. 1000, 10000, 100000, 1000000. Default: 1000 and 10000.
     #[serde(default)]
     pub sizes: Vec<u64>,
+    /// Memories that are there, beside the passages, before storing one is timed, e.g. 50000. Default: none.
+    pub memories: Option<u64>,
 }
 
 /// The figures.
@@ -61,26 +70,32 @@ pub struct Response {
     pub sizes: Vec<Figures>,
 }
 
-/// The figures at one size. Times are milliseconds: median and 95th percentile.
+/// The figures at one size. Times are milliseconds.
 #[derive(Debug, Serialize)]
 pub struct Figures {
     /// Episodes stored.
     pub passages: u64,
+    /// Memories that were there before one was timed.
+    pub memories: u64,
     /// Episodes stored and indexed per second.
     pub import_per_second: f64,
+    /// The same per second of processor time, over all threads.
+    pub import_per_cpu_second: Option<f64>,
+    /// Bringing one page to this disk.
+    pub fsync: Latency,
     /// Storing one memory, indexed.
-    pub remember: [f64; 2],
+    pub remember: Latency,
     /// Recall by 8 words alone.
-    pub keyword_8: [f64; 2],
+    pub keyword_8: Latency,
     /// Recall by 24 words alone.
-    pub keyword_24: [f64; 2],
+    pub keyword_24: Latency,
     /// Recall with the default settings, 8 words.
-    pub default_8: [f64; 2],
+    pub default_8: Latency,
     /// Recall with the default settings, 24 words.
-    pub default_24: [f64; 2],
+    pub default_24: Latency,
     /// Opening the home and the first recall.
     pub cold_recall: f64,
-    /// Memory this process holds after the recalls, MiB.
+    /// Memory this process holds after the recalls, MiB; what it took to import is still among it.
     pub resident_mib: Option<f64>,
     /// Ledger and index on disk, MiB.
     pub disk_mib: f64,
@@ -110,7 +125,13 @@ impl Operation for Bench {
                 format!("send 1 to {MAX_SIZE}"),
             ));
         }
-        let figures = sizes.iter().map(|size| measure(engine, call, *size)).collect::<Result<_, _>>()?;
+        let memories = request.memories.unwrap_or(0);
+        if memories > MAX_MEMORIES {
+            let allowed = format!("send 0 to {MAX_MEMORIES}");
+            return Err(Error::argument("memories", format!("{memories} is out of range"), allowed));
+        }
+        let figures =
+            sizes.iter().map(|size| measure(engine, call, *size, memories)).collect::<Result<_, _>>()?;
         Ok(Response {
             version: env!("CARGO_PKG_VERSION"),
             machine: machine::describe(),
@@ -120,7 +141,7 @@ impl Operation for Bench {
     }
 }
 
-fn measure(engine: &Engine, call: &Call<'_>, size: u64) -> Result<Figures, Error> {
+fn measure(engine: &Engine, call: &Call<'_>, size: u64, memories: u64) -> Result<Figures, Error> {
     let home =
         tempfile::tempdir().map_err(|source| Error::File { path: "a temporary home".into(), source })?;
     let settings = Settings { home: home.path().to_owned(), ..engine.settings().clone() };
@@ -129,9 +150,12 @@ fn measure(engine: &Engine, call: &Call<'_>, size: u64) -> Result<Figures, Error
     let person = Principal::new(PrincipalKind::Human, "bench");
     let scope = Scope::project("bench");
     let call = &Call { principal: &person, scope: &scope, ..*call };
-    let (import_per_second, remember) = {
+    let (imported, remember) = {
         let bench = Engine::new(settings.clone());
-        (import(&bench, call, size)?, remember(&bench, call)?)
+        let imported = import(&bench, call, size)?;
+        let before = usize::try_from(memories).unwrap_or(usize::MAX);
+        fill(&bench, call, before)?;
+        (imported, remember(&bench, call, before)?)
     };
     let bench = Engine::new(settings);
     let started = Instant::now();
@@ -144,7 +168,10 @@ fn measure(engine: &Engine, call: &Call<'_>, size: u64) -> Result<Figures, Error
     let keyword = Engine::new(words_only);
     Ok(Figures {
         passages: size,
-        import_per_second,
+        memories,
+        import_per_second: imported.per_second,
+        import_per_cpu_second: imported.per_cpu_second,
+        fsync: latency::of_disk(home.path())?,
         remember,
         keyword_8: recall(&keyword, call, 8)?,
         keyword_24: recall(&keyword, call, 24)?,
@@ -156,53 +183,58 @@ fn measure(engine: &Engine, call: &Call<'_>, size: u64) -> Result<Figures, Error
     })
 }
 
-fn import(engine: &Engine, call: &Call<'_>, size: u64) -> Result<f64, Error> {
+/// How fast events came in.
+struct Imported {
+    per_second: f64,
+    per_cpu_second: Option<f64>,
+}
+
+fn import(engine: &Engine, call: &Call<'_>, size: u64) -> Result<Imported, Error> {
     let plan = Plan { source: "bench".into(), scope: call.scope.clone(), dry_run: false };
     let mut episodes = corpus::episodes(usize::try_from(size).unwrap_or(usize::MAX));
-    let mut seconds = 0.0;
+    let (mut seconds, mut cpu) = (0.0, Some(0.0));
     loop {
         let portion: Vec<_> = episodes.by_ref().take(PORTION).collect();
         if portion.is_empty() {
-            return Ok(size as f64 / seconds);
+            let rate = |seconds: f64| size as f64 / seconds;
+            let per_cpu_second = cpu.filter(|cpu| *cpu > 0.0).map(rate);
+            return Ok(Imported { per_second: rate(seconds), per_cpu_second });
         }
-        let started = Instant::now();
+        let (started, before) = (Instant::now(), machine::process_cpu());
         store(engine, call, &portion, &plan)?;
         seconds += started.elapsed().as_secs_f64();
+        cpu = cpu.zip(machine::process_cpu()).zip(before).map(|((sum, after), before)| sum + after - before);
     }
 }
 
-fn remember(engine: &Engine, call: &Call<'_>) -> Result<[f64; 2], Error> {
-    timed(WRITES, |n| {
-        let request = Remember { text: corpus::memory(n), ..Remember::default() };
-        let draft = Draft::from_request(engine, call, &request)?;
+/// Puts memories where those that are timed will go, many to a transaction.
+fn fill(engine: &Engine, call: &Call<'_>, count: usize) -> Result<(), Error> {
+    let numbers: Vec<usize> = (0..count).collect();
+    for batch in numbers.chunks(BATCH) {
+        let drafts = batch.iter().map(|n| draft(engine, call, *n)).collect::<Result<Vec<_>, _>>()?;
+        write::store_distinct(engine, call, &drafts)?;
+    }
+    index_everything(engine, call, &mut |_, _| Ok(())).map(drop)
+}
+
+fn remember(engine: &Engine, call: &Call<'_>, before: usize) -> Result<Latency, Error> {
+    Latency::of(WRITES, |n| {
+        let draft = draft(engine, call, before + n)?;
         write::store(engine, call, &draft).map(drop)
     })
 }
 
-fn recall(engine: &Engine, call: &Call<'_>, words: usize) -> Result<[f64; 2], Error> {
-    timed(QUESTIONS, |n| ask(engine, call, n, words))
+fn draft(engine: &Engine, call: &Call<'_>, n: usize) -> Result<Draft, Error> {
+    let request = Remember { text: corpus::memory(n), ..Remember::default() };
+    Draft::from_request(engine, call, &request)
+}
+
+fn recall(engine: &Engine, call: &Call<'_>, words: usize) -> Result<Latency, Error> {
+    Latency::of(QUESTIONS, |n| ask(engine, call, n, words))
 }
 
 fn ask(engine: &Engine, call: &Call<'_>, n: usize, words: usize) -> Result<(), Error> {
     search(engine, call, &Query::new(&corpus::question(n, words), call.scope, 10)).map(drop)
-}
-
-/// Median and 95th percentile of the milliseconds of `count` calls, after a few that are not counted.
-fn timed(count: usize, mut work: impl FnMut(usize) -> Result<(), Error>) -> Result<[f64; 2], Error> {
-    let mut times = Vec::with_capacity(count);
-    for n in 0..count + WARM_UP {
-        let started = Instant::now();
-        work(n)?;
-        if n >= WARM_UP {
-            times.push(milliseconds(started));
-        }
-    }
-    times.sort_by(f64::total_cmp);
-    Ok([times[count / 2], times[count * 95 / 100]])
-}
-
-fn milliseconds(since: Instant) -> f64 {
-    since.elapsed().as_secs_f64() * 1e3
 }
 
 fn disk_mib(home: &std::path::Path) -> f64 {
@@ -224,38 +256,44 @@ impl Render for Response {
             m.system,
             self.data,
         );
-        let columns = [
-            "passages",
-            "import /s",
-            "remember",
-            "keyword 8",
-            "keyword 24",
-            "default 8",
-            "default 24",
-            "cold",
-            "RSS MiB",
-            "disk MiB",
-        ];
-        let rows = self.sizes.iter().map(figures_row).collect();
-        Document::new()
-            .text(head)
-            .with(Block::Table { columns: columns.map(str::to_owned).to_vec(), rows })
-            .text("Times are milliseconds, median / 95th percentile.")
+        let mut document = Document::new().text(head);
+        for figures in &self.sizes {
+            document = figures.render(document);
+        }
+        document.text("cpu is processor time per call, of the thread that calls.")
     }
 }
 
-fn figures_row(f: &Figures) -> Vec<String> {
-    let pair = |v: [f64; 2]| format!("{:.1} / {:.1}", v[0], v[1]);
-    vec![
-        f.passages.to_string(),
-        format!("{:.0}", f.import_per_second),
-        pair(f.remember),
-        pair(f.keyword_8),
-        pair(f.keyword_24),
-        pair(f.default_8),
-        pair(f.default_24),
-        format!("{:.1}", f.cold_recall),
-        f.resident_mib.map_or_else(|| "-".to_owned(), |v| format!("{v:.0}")),
-        format!("{:.0}", f.disk_mib),
-    ]
+impl Figures {
+    fn render(&self, document: Document) -> Document {
+        let mib = self.resident_mib.map_or_else(|| "-".to_owned(), |mib| format!("{mib:.0} MiB"));
+        let per_cpu = self
+            .import_per_cpu_second
+            .map_or_else(String::new, |n| format!(" ({n:.0} per second of processor time)"));
+        let summary = format!(
+            "import {:.0} passages a second{per_cpu}; opening and first recall {:.1} ms; resident {mib}; on disk {:.0} MiB",
+            self.import_per_second, self.cold_recall, self.disk_mib,
+        );
+        let rows = [
+            ("page to disk (fsync)", self.fsync),
+            ("remember", self.remember),
+            ("recall, words alone, 8", self.keyword_8),
+            ("recall, words alone, 24", self.keyword_24),
+            ("recall, default, 8 words", self.default_8),
+            ("recall, default, 24 words", self.default_24),
+        ];
+        let columns = ["milliseconds", "median", "95th percentile", "cpu"];
+        document
+            .with(Block::Heading(format!("{} passages, {} memories", self.passages, self.memories)))
+            .with(Block::Table {
+                columns: columns.map(str::to_owned).to_vec(),
+                rows: rows.iter().map(|(what, latency)| row(what, latency)).collect(),
+            })
+            .text(summary)
+    }
+}
+
+fn row(what: &str, latency: &Latency) -> Vec<String> {
+    let cpu = latency.cpu.map_or_else(|| "-".to_owned(), |cpu| format!("{cpu:.2}"));
+    vec![what.to_owned(), format!("{:.2}", latency.median), format!("{:.2}", latency.p95), cpu]
 }

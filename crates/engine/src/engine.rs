@@ -2,7 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
-use strata_core::{signing::SecretKey, time::Timestamp};
+use strata_core::time::Timestamp;
 use strata_store::{
     faults::FaultPlan,
     index::CaughtUp,
@@ -17,10 +17,14 @@ use crate::{
     operation::Call,
     searcher::Searcher,
     settings::Settings,
+    usage::{Batch, Uses},
 };
 
 /// How long a read or write works on the index before it goes on with what there is.
 const FOLLOW_BUDGET: Duration = Duration::from_millis(100);
+
+/// How long closing an engine waits to write down what was used.
+const CLOSING: Duration = Duration::from_millis(250);
 
 /// One home and what it takes to work on it. Cheap to make: no file is touched until a call needs it.
 pub struct Engine {
@@ -29,6 +33,7 @@ pub struct Engine {
     ids: Box<dyn IdSource>,
     ledger: Ledger,
     searcher: Searcher,
+    uses: Uses,
 }
 
 impl Engine {
@@ -51,7 +56,7 @@ impl Engine {
     ) -> Self {
         let ledger = Ledger::new(&settings.home, faults.clone());
         let searcher = Searcher::new(&settings, faults.clone());
-        Self { settings, clock, ids, ledger, searcher }
+        Self { settings, clock, ids, ledger, searcher, uses: Uses::default() }
     }
 
     /// What the face told us.
@@ -126,20 +131,42 @@ impl Engine {
         self.follow_truth_for(call, FOLLOW_BUDGET)
     }
 
+    /// The same behind a change that is stored already. The change stands whatever becomes of the index:
+    /// the next search catches up, and says so when it cannot.
+    pub fn index_what_was_stored(&self, call: &Call<'_>) {
+        drop(self.follow_truth(call));
+    }
+
     /// The same with a budget of the caller's.
     pub fn follow_truth_for(&self, call: &Call<'_>, budget: Duration) -> Result<CaughtUp, Error> {
         self.searcher.follow(self.ledger(call)?, &self.control(call), budget)
     }
 
-    /// Counts uses of memories, as (number, times). Statistics only: a failure is passed over.
+    /// Counts uses of memories, as (number, times); see [`crate::usage`].
     pub fn note_usage(&self, call: &Call<'_>, recalled: &[(i64, i64)], inspected: &[(i64, i64)]) {
-        let counted =
-            self.ledger.write(&self.control(call), self.clock.now(), |w| w.count_usage(recalled, inspected));
-        drop(counted);
+        if self.uses.add(recalled, inspected) {
+            self.write_down(&self.uses.take(), &self.control(call));
+        }
     }
 
-    /// The public half of a human's secret as the ledger keeps it.
-    pub fn public_key_text(secret: &SecretKey) -> String {
-        hexadecimal(&secret.public().to_bytes())
+    /// Uses that the ledger does not know of yet.
+    pub fn uses(&self) -> &Uses {
+        &self.uses
+    }
+
+    /// Statistics only: a failure is passed over.
+    fn write_down(&self, batch: &Batch, control: &Control) {
+        let (recalled, inspected) = (batch.recalled(), batch.inspected());
+        let written = self.ledger.write(control, self.clock.now(), |w| w.count_usage(&recalled, &inspected));
+        drop(written);
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        let batch = self.uses.take();
+        if !batch.is_empty() {
+            self.write_down(&batch, &Control::default().ending_in(CLOSING));
+        }
     }
 }

@@ -1,5 +1,10 @@
 //! Long work as a job: visible to others, cancellable, with progress.
 
+use std::{
+    cell::Cell,
+    time::{Duration, Instant},
+};
+
 use strata_core::{
     id::{Id, IdKind},
     time::Timestamp,
@@ -14,12 +19,16 @@ use crate::{engine::Engine, error::Error, operation::Call};
 /// How long a silent worker keeps its job: one minute.
 const LEASE: i64 = 60_000_000;
 
+/// Progress is put down no oftener than this: each time is a commit.
+const PAUSE: Duration = Duration::from_millis(200);
+
 /// A job this call works on.
 pub struct Job<'e> {
     engine: &'e Engine,
     call: &'e Call<'e>,
     id: String,
     owner: String,
+    reported: Cell<Option<Instant>>,
 }
 
 impl<'e> Job<'e> {
@@ -33,7 +42,7 @@ impl<'e> Job<'e> {
         engine
             .ledger(call)?
             .write(&engine.control(call), engine.clock().now(), |w| w.begin_job(&new, &owner, until))?;
-        Ok(Self { engine, call, id: id.to_string(), owner })
+        Ok(Self { engine, call, id: id.to_string(), owner, reported: Cell::new(None) })
     }
 
     /// The job's id.
@@ -50,6 +59,10 @@ impl<'e> Job<'e> {
         if self.call.cancel.is_cancelled() {
             return Err(Error::Cancelled);
         }
+        if done < total && self.reported.get().is_some_and(|last| last.elapsed() < PAUSE) {
+            return Ok(());
+        }
+        self.reported.set(Some(Instant::now()));
         let progress = || Progress { done: signed(done), total: signed(total), message };
         let until = lease_end(self.engine);
         let renewed = self.write(|w| w.renew_job(&self.id, &self.owner, until, progress()));

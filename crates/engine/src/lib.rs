@@ -35,3 +35,4 @@ pub mod schema;
 pub mod searcher;
 pub mod settings;
 pub mod status;
+pub mod usage;

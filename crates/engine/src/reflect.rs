@@ -91,7 +91,10 @@ impl Operation for Reflect {
             evidence: request.evidence,
             ..RememberRequest::default()
         };
-        let draft = Draft::from_request(engine, call, &asked)?;
+        let mut draft = Draft::from_request(engine, call, &asked)?;
+        draft.redacted.extend(gate.redacted);
+        draft.redacted.sort_unstable();
+        draft.redacted.dedup();
         authority::authorise(engine, call, Action::Propose, draft.layer, "")?;
         file(engine, call, &draft, &reason)
     }

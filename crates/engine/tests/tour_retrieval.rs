@@ -23,6 +23,7 @@ fn rows(name: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("JSON lines")).collect()
 }
 
+#[expect(clippy::panic, reason = "a row without it fails the test")]
 fn word<'v>(row: &'v Value, field: &str) -> &'v str {
     row[field].as_str().unwrap_or_else(|| panic!("{row} has no {field}"))
 }

@@ -1,4 +1,4 @@
-//! Test support: temporary homes, the real binary as a process, scripts that speak MCP to it, and
+//! Test support: temporary homes, the real binary as a process, scripts that speak MCP to it, damage, and
 //! what a fuzzer runs.
 //!
 //! Never shipped. Faults end the test with a panic that says what was expected.
@@ -9,3 +9,4 @@ pub mod binary;
 pub mod fuzz;
 pub mod home;
 pub mod mcp;
+pub mod tamper;

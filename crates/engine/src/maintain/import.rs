@@ -1,6 +1,6 @@
 //! `import`: brings raw events in from a JSON Lines file.
 
-use std::{path::Path, time::Duration};
+use std::{collections::HashMap, num::NonZero, path::Path, thread};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,8 +12,12 @@ use strata_core::{
     scope::Scope,
     time::Timestamp,
 };
-use strata_store::ledger::{NewAudit, NewEpisode};
+use strata_store::{
+    files,
+    ledger::{NewAudit, NewEpisode},
+};
 
+use super::reindex::index_everything;
 use crate::{
     authority,
     engine::Engine,
@@ -31,10 +35,12 @@ pub struct Import;
 
 /// Events of one transaction.
 const BATCH: usize = 500;
+/// Lines that are worth another thread at the gate.
+const PER_THREAD: usize = 256;
+/// The largest file that is read, in bytes: what a process can hold, several times over.
+pub(super) const MAX_FILE: u64 = 4 << 30;
 /// Bad lines listed in the reply.
 const LISTED: usize = 20;
-/// How long one slice of indexing may take before progress is reported.
-pub(super) const SLICE: Duration = Duration::from_millis(1_500);
 
 /// Which file.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -104,8 +110,7 @@ impl Operation for Import {
 
 /// Reads a file as text; bytes that are not UTF-8 become replacement characters.
 pub(super) fn read_text(path: &Path) -> Result<String, Error> {
-    let bytes =
-        std::fs::read(path).map_err(|source| Error::File { path: path.display().to_string(), source })?;
+    let bytes = files::read_regular(path, MAX_FILE)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -135,14 +140,24 @@ pub fn store(
     let as_gateway = Call { principal: &gateway, ..*call };
     authority::authorise(engine, &as_gateway, Action::Remember, Layer::P2, "")?;
     let mut gate = Gate::default();
-    let mut response =
-        Response { scope: plan.scope.to_string(), dry_run: plan.dry_run, ..Response::default() };
+    let source = gate.field("source", Some(&plan.source))?.unwrap_or_default();
+    let plan = &Plan { source, ..plan.clone() };
+    let mut response = Response {
+        redacted: gate.redacted,
+        scope: plan.scope.to_string(),
+        dry_run: plan.dry_run,
+        ..Response::default()
+    };
+    let mut derived = DerivedIds::default();
     let mut episodes = Vec::with_capacity(lines.len());
-    let now = engine.clock().now();
-    for (n, line) in lines.iter().enumerate() {
-        let at = line.at.unwrap_or(Timestamp(now.0.saturating_add(n as i64)));
-        match episode(engine, &mut gate, line, at, plan, &gateway) {
-            Ok(episode) => episodes.push(episode),
+    for (line, passed) in lines.iter().zip(pass_gate(engine, lines, plan, &gateway, &mut response.redacted)) {
+        match passed {
+            Ok(mut episode) => {
+                if line.id.is_none() && line.at.is_none() {
+                    episode.external_id = Some(derived.id(engine, &as_gateway, &episode)?);
+                }
+                episodes.push(episode);
+            }
             Err(error) => {
                 response.rejected += 1;
                 if response.problems.len() < LISTED {
@@ -153,7 +168,6 @@ pub fn store(
             }
         }
     }
-    response.redacted.clone_from(&gate.redacted);
     let job = Job::start(engine, call, "import", episodes.len() as u64)?;
     let outcome = write_batches(engine, &as_gateway, &job, &episodes, plan.dry_run);
     let (added, known) = job.finish(outcome, |(added, known)| format!("{added} added, {known} known"))?;
@@ -162,28 +176,94 @@ pub fn store(
     Ok(response)
 }
 
-fn episode(
+/// Ids for events that neither an id nor a time tells from others, so that a second import knows them: from
+/// what they say, and the how-many-eth they are to say it.
+#[derive(Default)]
+struct DerivedIds(HashMap<[u8; 32], u32>);
+
+/// What derived ids begin with.
+pub(crate) const DERIVED: &str = "~";
+
+impl DerivedIds {
+    fn id(&mut self, engine: &Engine, call: &Call<'_>, episode: &NewEpisode) -> Result<String, Error> {
+        let said = [&episode.session, &episode.speaker, &episode.role, &episode.text].map(String::as_str);
+        let said = serde_json::to_string(&said).map_err(|e| Error::Internal(e.to_string()))?;
+        // Keyed with the store's own key: the id must not let anybody test what a purged text said.
+        let key = engine.ledger(call)?.read(&engine.control(call), |r| r.content_key(&said))?;
+        let times = self.0.entry(key).and_modify(|n| *n += 1).or_insert(1);
+        let digits = authority::hexadecimal(key.get(..8).unwrap_or_default());
+        Ok(format!("{DERIVED}{digits}.{times}"))
+    }
+}
+
+/// Lets every line through the gate, on as many threads as the machine has cores, and adds the families of
+/// secrets found, in order of first sight. What comes out does not depend on the number of threads.
+fn pass_gate(
     engine: &Engine,
-    gate: &mut Gate,
-    line: &EpisodeLine,
-    at: Timestamp,
+    lines: &[EpisodeLine],
     plan: &Plan,
     writer: &Principal,
-) -> Result<NewEpisode, Error> {
-    let metadata = gate.map("metadata", &line.metadata)?;
-    Ok(NewEpisode {
+    redacted: &mut Vec<&'static str>,
+) -> Vec<Result<NewEpisode, Error>> {
+    let now = engine.clock().now();
+    let arrived = (0..).zip(lines).map(|(n, line)| Arrived {
         id: Id::from_bits(IdKind::Episode, engine.ids().bits()),
-        external_id: gate.field("id", line.id.as_deref())?,
-        session: gate.field("session", line.session.as_deref())?.unwrap_or_default(),
-        at,
-        speaker: gate.field("speaker", line.speaker.as_deref())?.unwrap_or_default(),
-        role: gate.field("role", line.role.as_deref())?.unwrap_or_default(),
-        text: gate.body("text", &line.text)?,
-        metadata: serde_json::to_string(&metadata).unwrap_or_else(|_| "{}".into()),
-        scope: plan.scope.clone(),
-        source: plan.source.clone(),
-        writer: writer.to_string(),
-    })
+        at: line.at.unwrap_or(Timestamp(now.0.saturating_add(n))),
+        line,
+    });
+    let arrived: Vec<_> = arrived.collect();
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = (arrived.len() / PER_THREAD).clamp(1, cores);
+    let writer = writer.to_string();
+    let pass = |chunk: &[Arrived<'_>]| {
+        let mut gate = Gate::default();
+        let passed: Vec<_> = chunk.iter().map(|one| one.pass(&mut gate, plan, &writer)).collect();
+        (passed, gate.redacted)
+    };
+    let pass = &pass;
+    let done: Vec<_> = thread::scope(|scope| {
+        let chunks = arrived.chunks(arrived.len().div_ceil(threads).max(1));
+        let workers: Vec<_> = chunks.map(|chunk| scope.spawn(move || pass(chunk))).collect();
+        let joined = workers.into_iter().map(thread::ScopedJoinHandle::join);
+        joined.map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    });
+    let mut all = Vec::with_capacity(lines.len());
+    for (passed, families) in done {
+        all.extend(passed);
+        for family in families {
+            if !redacted.contains(&family) {
+                redacted.push(family);
+            }
+        }
+    }
+    all
+}
+
+/// A line with what was drawn for it on arrival.
+struct Arrived<'l> {
+    id: Id,
+    at: Timestamp,
+    line: &'l EpisodeLine,
+}
+
+impl Arrived<'_> {
+    fn pass(&self, gate: &mut Gate, plan: &Plan, writer: &str) -> Result<NewEpisode, Error> {
+        let line = self.line;
+        let metadata = gate.map("metadata", &line.metadata)?;
+        Ok(NewEpisode {
+            id: self.id.clone(),
+            external_id: gate.field("id", line.id.as_deref())?,
+            session: gate.field("session", line.session.as_deref())?.unwrap_or_default(),
+            at: self.at,
+            speaker: gate.field("speaker", line.speaker.as_deref())?.unwrap_or_default(),
+            role: gate.field("role", line.role.as_deref())?.unwrap_or_default(),
+            text: gate.body("text", &line.text)?,
+            metadata: serde_json::to_string(&metadata).unwrap_or_else(|_| "{}".into()),
+            scope: plan.scope.clone(),
+            source: plan.source.clone(),
+            writer: writer.to_owned(),
+        })
+    }
 }
 
 fn write_batches(
@@ -214,23 +294,9 @@ fn write_batches(
         job.progress(seen as u64, episodes.len() as u64, "storing")?;
     }
     if !dry_run {
-        index_all(engine, call, job)?;
+        index_everything(engine, call, &mut |done, total| job.progress(done, total, "indexing"))?;
     }
     Ok((added, episodes.len() - added))
-}
-
-/// Indexes until nothing is left, somebody else does it, or the call ends.
-pub(super) fn index_all(engine: &Engine, call: &Call<'_>, job: &Job<'_>) -> Result<(), Error> {
-    let mut before = u64::MAX;
-    loop {
-        let behind = engine.follow_truth_for(call, SLICE)?.behind;
-        // No progress: another process holds the index and will go on.
-        if behind == 0 || behind >= before {
-            return Ok(());
-        }
-        before = behind;
-        job.progress(0, behind, "indexing")?;
-    }
 }
 
 fn batch_hash(batch: &[NewEpisode]) -> [u8; 32] {

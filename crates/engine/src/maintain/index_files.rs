@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use strata_core::{memory::Layer, policy::Action, time::Timestamp};
 use strata_store::ledger::{NewAudit, NewSource, SourceRow, SourceState};
 
-use super::import::index_all;
+use super::reindex::index_everything;
 use crate::{
     authority, documents,
     engine::Engine,
@@ -147,7 +147,7 @@ fn index(engine: &Engine, call: &Call<'_>, job: &Job<'_>, path: &Path) -> Result
     response.changed += write(engine, call, &pending)?;
     retire(engine, call, path, &known, &seen, &mut response)?;
     response.problems.truncate(LISTED);
-    index_all(engine, call, job)?;
+    index_everything(engine, call, &mut |done, total| job.progress(done, total, "indexing"))?;
     Ok(response)
 }
 

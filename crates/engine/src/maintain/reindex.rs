@@ -35,7 +35,7 @@ pub struct Request {}
 pub struct Response {
     /// The index's file.
     pub path: String,
-    /// Memories, raw events and document sections that the ledger holds.
+    /// Memories, raw events and indexed files that the ledger knows.
     pub items: u64,
     /// Changes still missing; another process follows them.
     pub behind: u64,
@@ -89,14 +89,8 @@ fn rebuild(engine: &Engine, call: &Call<'_>, job: &Job<'_>) -> Result<Rebuilt, E
     let set_aside = drop_index(engine, call)?;
     let behind = index_everything(engine, call, &mut |done, total| job.progress(done, total, "indexing"))?;
     if behind == 0 && engine.searcher().index().database().exists() {
-        // The rows that the rebuild replaced go now, and their space with them.
-        let control = engine.control(call);
-        if let Some(writer) = engine.searcher().index().writer(&control)? {
-            while writer.tidy(LOCAL, SLICE)? {
-                job.progress(items, items, "tidying")?;
-            }
-        }
-        engine.searcher().index().database().compact(&control)?;
+        // The rows that the rebuild replaced are gone; now their space goes, too.
+        engine.searcher().index().database().compact(&engine.control(call))?;
     }
     Ok((items, behind, set_aside))
 }
@@ -150,7 +144,7 @@ pub(super) fn with_writer<T>(
 
 /// Indexes until nothing is left or another process does it, and returns how many
 /// changes are missing. `progress` hears (done, total).
-pub(super) fn index_everything(
+pub(crate) fn index_everything(
     engine: &Engine,
     call: &Call<'_>,
     progress: &mut dyn FnMut(u64, u64) -> Result<(), Error>,
@@ -160,12 +154,33 @@ pub(super) fn index_everything(
     loop {
         let behind = engine.follow_truth_for(call, SLICE)?.behind;
         total = total.max(behind);
+        if behind == 0 {
+            tidy(engine, call, &mut || progress(total, total))?;
+        }
         if behind == 0 || behind >= before {
             return Ok(behind);
         }
         before = behind;
         progress(total - behind, total)?;
     }
+}
+
+/// Merges and removes all that is due, so that the small writes that follow need not. Nothing is wrong where it
+/// cannot be done: somebody else works on the index, or it may not be written.
+fn tidy(
+    engine: &Engine,
+    call: &Call<'_>,
+    progress: &mut dyn FnMut() -> Result<(), Error>,
+) -> Result<(), Error> {
+    let index = engine.searcher().index();
+    if !index.database().exists() {
+        return Ok(());
+    }
+    let Ok(Some(writer)) = index.writer(&engine.control(call)) else { return Ok(()) };
+    while writer.tidy(LOCAL, SLICE)? {
+        progress()?;
+    }
+    Ok(())
 }
 
 impl Render for Response {

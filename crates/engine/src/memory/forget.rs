@@ -95,7 +95,7 @@ pub(super) fn change_status(
         w.change_state(old.number, Some(old.state_seq), state, seq)?;
         authority::seal(w, call, &actor)
     })?;
-    engine.follow_truth(call)?;
+    engine.index_what_was_stored(call);
     Ok(Response { id: old.id.clone(), number: old.number, status: state.status.as_str() })
 }
 

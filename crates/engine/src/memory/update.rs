@@ -223,7 +223,7 @@ fn adjust(
         w.change_state(old.number, Some(old.state_seq), state, seq)?;
         authority::seal(w, call, &actor)
     })?;
-    engine.follow_truth(call)?;
+    engine.index_what_was_stored(call);
     Ok(Response {
         id: old.id.clone(),
         number: old.number,

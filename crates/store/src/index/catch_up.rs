@@ -26,6 +26,10 @@ const BATCHES: [usize; 2] = [128, 2_048];
 /// A budget from which on nobody is in a hurry.
 const UNHURRIED: Duration = Duration::from_secs(1);
 
+/// How long somebody in a hurry goes on merging: one piece of it. A fold leaves some two dozen pieces, so that
+/// of a thousand small writes a few are slow instead of one being very slow.
+const IN_PASSING: Duration = Duration::from_millis(1);
+
 /// Where the index stands after [`Index::catch_up`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CaughtUp {
@@ -60,11 +64,11 @@ impl Index {
         let mut result = CaughtUp::default();
         match self.writer(control) {
             Ok(Some(mut writer)) => {
-                follow(&mut writer, tenant, truth, preparer, (started, budget), &mut result)?;
+                let followed = follow(&mut writer, tenant, truth, preparer, (started, budget), &mut result);
+                followed.or_else(searched_without)?;
             }
-            Ok(None)
-            | Err(StoreError::ReadOnly { .. } | StoreError::Full { .. } | StoreError::Busy { .. }) => {}
-            Err(error) => return Err(error),
+            Ok(None) => {}
+            Err(error) => searched_without(error)?,
         }
         let cursor = self.cursor(tenant)?;
         let from = if follows(truth, &cursor, head)? { cursor.mark } else { Mark::default() };
@@ -74,6 +78,14 @@ impl Index {
             result.pending = preparer.prepare(truth, &truth.changes(from, MAX_PENDING)?)?;
         }
         Ok(result)
+    }
+}
+
+/// Passes over what only keeps the index from being written: what it lacks is searched directly.
+fn searched_without(error: StoreError) -> Result<(), StoreError> {
+    match error {
+        StoreError::ReadOnly { .. } | StoreError::Full { .. } | StoreError::Busy { .. } => Ok(()),
+        other => Err(other),
     }
 }
 
@@ -115,6 +127,7 @@ fn follow(
             let hash = truth.hash_at(mark.seq)?.unwrap_or_default();
             writer.advance(tenant, &Cursor { epoch: cursor.epoch, mark, hash })?;
             let left = budget.saturating_sub(started.elapsed());
+            let left = if budget >= UNHURRIED { left } else { left.min(IN_PASSING) };
             writer.tidy(tenant, left)?;
             return Ok(());
         };

@@ -8,7 +8,7 @@ use super::{
     attributes::Attributes,
     bits::Bits,
     labels::Space,
-    truth::SourceKind,
+    truth::{Source, SourceKind},
     view::{Seen, View},
 };
 
@@ -25,6 +25,8 @@ pub struct Filter {
     pub time: Option<TimeRange>,
     /// These branches only, `""` being no branch; `None` is all.
     pub branches: Option<Vec<String>>,
+    /// These sources only; `None` is all. For what the index does not know and the ledger lists.
+    pub only: Option<HashSet<Source>>,
     /// Caller's marks that must be set (24 bits).
     pub with: u32,
     /// Caller's marks that must not be set.
@@ -42,6 +44,9 @@ impl Filter {
             return None;
         }
         let compiled = Compiled::of(self, view);
+        if compiled.lets_everything() {
+            return None;
+        }
         let alive = seen.alive();
         Some(Bits::of(view.rows.len(), |slot| {
             alive.contains(u32::try_from(slot).unwrap_or(u32::MAX)) && compiled.lets(&view.rows[slot])
@@ -54,29 +59,49 @@ struct Compiled<'f> {
     filter: &'f Filter,
     layers: u8,
     sources: u8,
-    kinds: Option<HashSet<u32>>,
-    branches: Option<HashSet<u32>>,
+    kinds: Option<Labels>,
+    branches: Option<Labels>,
+}
+
+/// Which labels of a space pass, by number.
+struct Labels(Vec<bool>);
+
+impl Labels {
+    /// The labels named in `wanted`; `None` when every passage of the collection passes.
+    fn of(view: &View, space: Space, wanted: &[String]) -> Option<Self> {
+        let without = wanted.iter().any(String::is_empty);
+        let named = view.words(space).iter().map(|word| wanted.contains(word));
+        let passing: Vec<bool> = std::iter::once(without).chain(named).collect();
+        (!passing.iter().all(|passes| *passes)).then_some(Self(passing))
+    }
+
+    fn contains(&self, number: u32) -> bool {
+        self.0.get(number as usize).copied().unwrap_or(false)
+    }
 }
 
 impl<'f> Compiled<'f> {
     fn of(filter: &'f Filter, view: &View) -> Self {
         let every = |set: u8| if set == 0 { u8::MAX } else { set };
-        let wanted = |space: Space, words: &[String]| {
-            let numbered = (1..).zip(view.words(space));
-            let mut numbers: HashSet<u32> =
-                numbered.filter(|(_, word)| words.contains(*word)).map(|(number, _)| number).collect();
-            if words.iter().any(String::is_empty) {
-                numbers.insert(0);
-            }
-            numbers
-        };
         Self {
             filter,
             layers: every(filter.layers.iter().fold(0, |set, layer| set | 1 << layer.index())),
             sources: every(filter.sources.iter().fold(0, |set, kind| set | 1 << kind.code())),
-            kinds: (!filter.kinds.is_empty()).then(|| wanted(Space::Kind, &filter.kinds)),
-            branches: filter.branches.as_ref().map(|branches| wanted(Space::Branch, branches)),
+            kinds: if filter.kinds.is_empty() { None } else { Labels::of(view, Space::Kind, &filter.kinds) },
+            branches: filter.branches.as_ref().and_then(|words| Labels::of(view, Space::Branch, words)),
         }
+    }
+
+    /// Whether no row of this collection can fail, e.g. branches asked for where there are no others.
+    fn lets_everything(&self) -> bool {
+        self.layers == u8::MAX
+            && self.sources == u8::MAX
+            && self.kinds.is_none()
+            && self.branches.is_none()
+            && self.filter.time.is_none()
+            && self.filter.with == 0
+            && self.filter.without == 0
+            && self.filter.only.is_none()
     }
 
     fn lets(&self, row: &Attributes) -> bool {
@@ -86,7 +111,8 @@ impl<'f> Compiled<'f> {
             && marks & self.filter.with == self.filter.with
             && marks & self.filter.without == 0
             && self.filter.time.is_none_or(|range| range.contains(strata_core::time::Timestamp(row.at)))
-            && self.kinds.as_ref().is_none_or(|kinds| kinds.contains(&row.kind))
-            && self.branches.as_ref().is_none_or(|branches| branches.contains(&row.branch))
+            && self.kinds.as_ref().is_none_or(|kinds| kinds.contains(row.kind))
+            && self.branches.as_ref().is_none_or(|branches| branches.contains(row.branch))
+            && self.filter.only.as_ref().is_none_or(|only| row.source().is_some_and(|s| only.contains(&s)))
     }
 }
