@@ -20,6 +20,8 @@ struct Spec {
     checks: BTreeSet<u32>,
     /// Checks that we depart from, with the page that says why.
     departed: BTreeMap<u32, String>,
+    /// Checks without a test so far, with the reason.
+    later: BTreeMap<u32, String>,
 }
 
 /// The state of one check.
@@ -37,7 +39,7 @@ pub(crate) fn run() -> Outcome {
     command.args(["--include-ignored", "--format", "pretty"]).args(specs.keys().map(|s| &specs[s].prefix));
     command.env("STRATA_TEST_TOOLS", crate::foreign::install()?);
     watch(&mut command, |line| {
-        if let Some((check, state)) = result(line, &specs) {
+        for (check, state) in results(line, &specs) {
             states.entry(check).and_modify(|s| *s = (*s).max(state)).or_insert(state);
         }
     })?;
@@ -67,15 +69,26 @@ fn report(name: &str, spec: &Spec, states: &BTreeMap<(String, u32), State>) -> u
         absent.len(),
         spec.departed.len(),
     ));
-    for (label, numbers) in [("failed", &failed), ("absent", &absent)] {
-        if !numbers.is_empty() {
-            say(&format!("  {label}: {}", ranges(numbers)));
-        }
+    if !failed.is_empty() {
+        say(&format!("  failed: {}", ranges(&failed)));
+    }
+    for (reason, numbers) in reasons(spec, &absent) {
+        say(&format!("  absent: {}, {reason}", ranges(&numbers)));
     }
     for (number, page) in &spec.departed {
         say(&format!("  departed: {number}, see {page}"));
     }
     failed.len()
+}
+
+/// The absent checks by the reason why they are.
+fn reasons<'s>(spec: &'s Spec, absent: &[u32]) -> BTreeMap<&'s str, Vec<u32>> {
+    let mut reasons: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+    for number in absent {
+        let reason = spec.later.get(number).map_or("no reason given", String::as_str);
+        reasons.entry(reason).or_default().push(*number);
+    }
+    reasons
 }
 
 /// `1-3, 7`.
@@ -91,8 +104,23 @@ fn ranges(numbers: &[u32]) -> String {
     parts.iter().map(word).collect::<Vec<_>>().join(", ")
 }
 
-/// The check that a line `test path::p_layer_c37_name ... ok` speaks of.
-fn result(line: &str, specs: &BTreeMap<String, Spec>) -> Option<((String, u32), State)> {
+/// The checks that a line `test path::p_layer_c5_c7_name ... ok` speaks of: the numbers that the name
+/// begins with.
+fn results(line: &str, specs: &BTreeMap<String, Spec>) -> Vec<((String, u32), State)> {
+    let Some((test, state)) = outcome(line) else { return Vec::new() };
+    let Some((name, spec, rest)) =
+        specs.iter().find_map(|(name, spec)| Some((name, spec, test.strip_prefix(spec.prefix.as_str())?)))
+    else {
+        return Vec::new();
+    };
+    let letter = spec.prefix.rsplit('_').next().unwrap_or_default();
+    let number = |part: &str| part.strip_prefix(letter).unwrap_or(part).parse::<u32>().ok();
+    let numbers = rest.split('_').map_while(number).filter(|n| spec.checks.contains(n));
+    numbers.map(|n| ((name.clone(), n), state)).collect()
+}
+
+/// The test that a line tells of, and how it ended.
+fn outcome(line: &str) -> Option<(&str, State)> {
     let (path, outcome) = line.strip_prefix("test ")?.split_once(" ... ")?;
     let test = path.split(" - ").next()?.rsplit("::").next()?;
     let state = match outcome.split([' ', ',']).next()? {
@@ -100,12 +128,7 @@ fn result(line: &str, specs: &BTreeMap<String, Spec>) -> Option<((String, u32), 
         "FAILED" => State::Failed,
         _ => return None,
     };
-    specs.iter().find_map(|(name, spec)| {
-        let rest = test.strip_prefix(spec.prefix.as_str())?;
-        let digits = rest.split('_').next()?;
-        let number: u32 = digits.parse().ok()?;
-        spec.checks.contains(&number).then(|| ((name.clone(), number), state))
-    })
+    Some((test, state))
 }
 
 /// Reads `docs/conformance/*.toml`, by spec.
@@ -126,11 +149,7 @@ fn read(text: &str) -> Result<Spec, Box<dyn Error>> {
     let table: toml::Table = text.parse()?;
     let prefix = table.get("prefix").and_then(toml::Value::as_str).ok_or("`prefix` is missing")?;
     let mut spec = Spec { prefix: prefix.to_owned(), ..Spec::default() };
-    for range in table.get("checks").and_then(toml::Value::as_array).ok_or("`checks` is missing")? {
-        let range = range.as_str().ok_or("`checks` holds texts such as \"1-70\"")?;
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        spec.checks.extend(first.trim().parse::<u32>()?..=last.trim().parse::<u32>()?);
-    }
+    spec.checks.extend(numbers(table.get("checks").ok_or("`checks` is missing")?)?);
     for (number, page) in table.get("departed").and_then(toml::Value::as_table).into_iter().flatten() {
         let page = page.as_str().ok_or("a departed check names a page")?;
         if !root().join(page).is_file() {
@@ -138,7 +157,23 @@ fn read(text: &str) -> Result<Spec, Box<dyn Error>> {
         }
         spec.departed.insert(number.parse()?, page.to_owned());
     }
+    for (reason, ranges) in table.get("later").and_then(toml::Value::as_table).into_iter().flatten() {
+        for number in numbers(ranges)? {
+            spec.later.insert(number, reason.clone());
+        }
+    }
     Ok(spec)
+}
+
+/// The numbers of a list such as `["1-3", "7"]`.
+fn numbers(list: &toml::Value) -> Result<Vec<u32>, Box<dyn Error>> {
+    let mut numbers = Vec::new();
+    for range in list.as_array().ok_or("checks are a list")? {
+        let range = range.as_str().ok_or("checks are texts such as \"1-70\"")?;
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        numbers.extend(first.trim().parse::<u32>()?..=last.trim().parse::<u32>()?);
+    }
+    Ok(numbers)
 }
 
 #[cfg(test)]
@@ -153,12 +188,14 @@ mod tests {
     #[test]
     fn test_names_tell_their_check() {
         let specs = sample();
-        let seen = |line: &str| result(line, &specs).map(|((_, n), s)| (n, s));
-        assert_eq!(seen("test a::b::p_layer_c2_works ... ok"), Some((2, State::Passed)));
-        assert_eq!(seen("test p_layer_c70 ... FAILED"), Some((70, State::Failed)));
-        assert_eq!(seen("test p_layer_c9_unknown ... ok"), None);
-        assert_eq!(seen("test p_layer_c2_works ... ignored, needs x"), None);
-        assert_eq!(seen("test other ... ok"), None);
+        let seen =
+            |line: &str| results(line, &specs).into_iter().map(|((_, n), s)| (n, s)).collect::<Vec<_>>();
+        assert_eq!(seen("test a::b::p_layer_c2_works ... ok"), [(2, State::Passed)]);
+        assert_eq!(seen("test p_layer_c1_c3_c70_work ... ok").len(), 3);
+        assert_eq!(seen("test p_layer_c70 ... FAILED"), [(70, State::Failed)]);
+        assert_eq!(seen("test p_layer_c9_unknown ... ok"), []);
+        assert_eq!(seen("test p_layer_c2_works ... ignored, needs x"), []);
+        assert_eq!(seen("test other ... ok"), []);
     }
 
     #[test]
@@ -166,6 +203,13 @@ mod tests {
         assert_eq!(ranges(&[1, 2, 3, 7]), "1-3, 7");
         let all = specs().expect("docs/conformance");
         assert_eq!(all["p_layer"].checks.len(), 70);
+        assert!(all["p_layer"].later.keys().all(|n| all["p_layer"].checks.contains(n)));
+        let spec = read("prefix = \"x\"\nchecks = [\"1-5\"]\n[later]\n\"issue 3\" = [\"2-3\", \"5\"]\n")
+            .expect("valid");
+        assert_eq!(
+            reasons(&spec, &[1, 2, 3, 5]),
+            BTreeMap::from([("issue 3", vec![2, 3, 5]), ("no reason given", vec![1])])
+        );
         assert!(read("prefix = \"x\"\nchecks = [\"1\"]\n[departed]\n1 = \"docs/nowhere.md\"\n").is_err());
     }
 }

@@ -20,6 +20,8 @@ use strata_embed::table::{Table, Vocabulary};
 use encoder::Encoder;
 use safetensors::Tensors;
 
+use crate::shell::say;
+
 /// Components that are kept of the encoder's 384.
 const DIMENSION: usize = 256;
 
@@ -130,9 +132,4 @@ fn digest(parts: &[&[u8]]) -> String {
         hasher.update(part);
     }
     hasher.finalize().to_hex().to_string()
-}
-
-fn say(line: &str) {
-    // Progress is a courtesy; the work goes on without a reader.
-    let _closed = writeln!(std::io::stdout(), "{line}");
 }

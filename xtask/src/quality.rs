@@ -1,5 +1,6 @@
-//! `quality`: figures of the release binary as a user's processes feel it. Figures, not tests: machines
-//! differ. What happens inside one process is measured by `strata bench`.
+//! `quality`: figures of the release binary as a user's processes feel it, and of redaction and routing on
+//! their corpora. Figures, not tests: machines differ. What happens inside one process is measured by
+//! `strata bench`.
 
 mod corpus;
 
@@ -49,7 +50,13 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     }
     row("binary", "40 MB", &megabytes(fs::metadata(&trial.binary)?.len()));
     row(&format!("{WRITERS} processes at once, {WRITES} memories each"), "no error", &trial.writers()?);
-    Ok(())
+    corpora()
+}
+
+/// Redaction and routing on their corpora, which the core crate holds.
+fn corpora() -> Outcome {
+    let example = ["run", "--release", "--quiet", "--package", "strata-core", "--example", "corpus_figures"];
+    run_command(&mut cargo(example))
 }
 
 /// The binary to measure: the one named, or the release build, made now.

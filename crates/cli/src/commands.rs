@@ -6,6 +6,8 @@ mod reference;
 mod serve;
 mod tour;
 
+use std::process::ExitCode;
+
 use clap::{ArgMatches, Command};
 use strata_engine::registry;
 
@@ -22,21 +24,22 @@ pub(crate) fn run(
     global: &Global,
     environment: &Environment,
     out: &Out,
-) -> Result<(), Failure> {
+) -> Result<ExitCode, Failure> {
     let (path, matches) = path(matches);
     match path.as_slice() {
-        ["serve"] => serve::run(matches, global, environment),
-        ["tour"] => tour::run(matches, out),
-        ["config", what] => config::run(what, global, environment, out),
-        ["completions"] => completions::run(matches, out),
-        ["reference"] => reference::run(matches, out),
-        path => match registry::find_command(path) {
-            Some(entry) => operation::run(entry, matches, global, environment, out),
-            None => {
-                Err(Failure::usage(format!("there is no command `{}`", path.join(" ")), "run `strata help`"))
-            }
-        },
+        ["serve"] => serve::run(matches, global, environment)?,
+        ["tour"] => tour::run(matches, out)?,
+        ["config", what] => config::run(what, global, environment, out)?,
+        ["completions"] => completions::run(matches, out)?,
+        ["reference"] => reference::run(matches, out)?,
+        path => {
+            let entry = registry::find_command(path).ok_or_else(|| {
+                Failure::usage(format!("there is no command `{}`", path.join(" ")), "run `strata help`")
+            })?;
+            return operation::run(entry, matches, global, environment, out);
+        }
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The names of the command and its arguments.

@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     let out = Out::new(&global, &environment);
     start_logging(&global, &environment);
     match commands::run(&matches, &global, &environment, &out) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(failure) => out.fail(&failure),
     }
 }

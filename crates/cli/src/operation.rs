@@ -1,6 +1,6 @@
 //! Runs one operation of the table for whoever is at the command line.
 
-use std::time::Duration;
+use std::{process::ExitCode, time::Duration};
 
 use clap::ArgMatches;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -20,14 +20,15 @@ use crate::{
     secret, values,
 };
 
-/// Runs `entry` on what was typed and writes its reply.
+/// Runs `entry` on what was typed, writes its reply and gives the exit code: 1 when the reply is that
+/// something is wrong.
 pub(crate) fn run(
     entry: &Entry,
     matches: &ArgMatches,
     global: &Global,
     environment: &Environment,
     out: &Out,
-) -> Result<(), Failure> {
+) -> Result<ExitCode, Failure> {
     let arguments = values::arguments(entry, matches, global)?;
     let home = place::home(global.home.as_deref(), environment)?;
     let place = Place::new(global, environment);
@@ -47,7 +48,8 @@ pub(crate) fn run(
     };
     let reply = secret::run(entry, &engine, &call, &arguments, global.passphrase_file.as_deref())?;
     bar.clear();
-    Ok(out.reply(&reply)?)
+    out.reply(&reply)?;
+    Ok(if reply.is_alarming { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 /// A progress bar that appears with the first progress.

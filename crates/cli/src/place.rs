@@ -25,7 +25,7 @@ const DEFAULT_HOME: &str = ".strata";
 pub(crate) fn home(told: Option<&Path>, environment: &Environment) -> Result<PathBuf, Failure> {
     let chosen = told.map(Path::to_path_buf).or_else(|| environment.raw(STRATA_HOME).map(PathBuf::from));
     let home = match chosen {
-        Some(path) => path,
+        Some(path) => below_user_home(path, user_home()),
         None => user_home()
             .ok_or_else(|| {
                 Failure::new(
@@ -42,6 +42,15 @@ pub(crate) fn home(told: Option<&Path>, environment: &Environment) -> Result<Pat
             "name a directory with --home DIR",
         )
     })
+}
+
+/// A leading `~` stands for the user's own directory: configurations of MCP clients reach us without a
+/// shell that would have put it in.
+fn below_user_home(path: PathBuf, user_home: Option<PathBuf>) -> PathBuf {
+    match (path.strip_prefix("~"), user_home) {
+        (Ok(rest), Some(user_home)) => user_home.join(rest),
+        _ => path,
+    }
 }
 
 /// The user's own directory.
@@ -137,8 +146,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_tilde_is_the_users_own_directory() {
+        let below = |path: &str| below_user_home(path.into(), Some("/home/ana".into()));
+        assert_eq!(below("~/.strata"), Path::new("/home/ana/.strata"));
+        assert_eq!(below("~"), Path::new("/home/ana"));
+        for path in ["/srv/~/x", "~other/x", "relative", "/abs"] {
+            assert_eq!(below(path), Path::new(path));
+        }
+        assert_eq!(below_user_home("~/x".into(), None), Path::new("~/x"));
+    }
+
+    #[test]
     fn a_project_is_told_by_key_or_by_directory() {
-        for directory in [".", "..", "./app", "/work/app", "app/"] {
+        for directory in [".", "..", "./app", "/src/app", "app/"] {
             assert!(is_directory(OsStr::new(directory)), "{directory}");
         }
         assert!(!is_directory(OsStr::new("app-12ab34")));

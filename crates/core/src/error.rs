@@ -99,7 +99,7 @@ impl fmt::Display for ErrorKind {
 
 /// A value that does not parse into a domain type: names the field's type, what was given and what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is not a {what}")]
+#[error("{} is not {} {what}", shown(given), article(what))]
 pub struct ParseError {
     /// The domain word, e.g. `layer`.
     pub what: &'static str,
@@ -107,6 +107,14 @@ pub struct ParseError {
     pub given: String,
     /// What is allowed, as a phrase for the hint: "use P0, P1, ...".
     pub allowed: String,
+}
+
+fn shown(given: &str) -> String {
+    if given.is_empty() { "an empty text".to_owned() } else { format!("`{given}`") }
+}
+
+fn article(word: &str) -> &'static str {
+    if word.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
 }
 
 impl ParseError {

@@ -2,7 +2,13 @@
 
 use std::fmt;
 
-use crate::error::ParseError;
+use crate::{
+    error::ParseError,
+    redact::{clean_text, is_invisible, redact},
+};
+
+/// Characters of a name that are looked at. No secret that is cut here fits into what is kept.
+const LOOKED_AT: usize = 1024;
 
 /// The kinds of principal the policy table knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -64,8 +70,15 @@ pub struct Principal {
 impl Principal {
     /// A principal acting for itself. The name is cleaned to be safe in logs and tables.
     pub fn new(kind: PrincipalKind, name: &str) -> Self {
-        let clean: String =
-            name.trim().chars().filter(|c| !c.is_control() && !c.is_whitespace()).take(64).collect();
+        // A client names itself: its name is text from outside like any other, and it is stored.
+        let given: String = name.chars().take(LOOKED_AT).collect();
+        let clean = clean_text(&given);
+        let clean: String = redact(&clean.text)
+            .text
+            .chars()
+            .filter(|c| !c.is_control() && !c.is_whitespace() && !is_invisible(*c))
+            .take(64)
+            .collect();
         let name = if clean.is_empty() { "unknown".to_owned() } else { clean };
         Self { kind, name, on_behalf_of: None }
     }
@@ -125,8 +138,12 @@ mod tests {
     fn names_are_cleaned() {
         assert_eq!(
             Principal::new(PrincipalKind::Agent, "clau\u{1b}[31mde code\n").to_string(),
-            "agent:clau[31mdecode"
+            "agent:claudecode"
         );
         assert_eq!(Principal::new(PrincipalKind::Agent, "  ").to_string(), "agent:unknown");
+        assert_eq!(Principal::new(PrincipalKind::Agent, "a\u{200b}b\u{202e}c").to_string(), "agent:abc");
+        let token = format!("client ghp_{}", "A1b2C3d4E5f6".repeat(3));
+        let named = Principal::new(PrincipalKind::Agent, &token).to_string();
+        assert!(!named.contains("A1b2C3") && named.starts_with("agent:client["), "{named}");
     }
 }

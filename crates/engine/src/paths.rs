@@ -1,36 +1,57 @@
-//! Paths that a caller gives: people may name any, others stay inside the project and the home.
+//! Paths that a caller gives: clients behind a protocol stay inside the project and the home.
 
 use std::path::{Path, PathBuf};
 
-use strata_core::principal::PrincipalKind;
-use strata_store::files::canonical;
+use strata_core::principal::{Face, PrincipalKind};
+use strata_store::files::{canonical, confine, resolve};
 
 use crate::{authority, engine::Engine, error::Error, operation::Call};
 
-/// The real path of what the caller named, if it may reach there. Relative paths start at the project's
-/// root.
+/// The real path of something that is there and that the caller named, if it may reach there. Relative paths
+/// start at the project's root.
 ///
 /// # Errors
 /// `File` when nothing is there; `Argument` (and a line in the audit) when it lies outside.
 pub fn reachable(engine: &Engine, call: &Call<'_>, field: &str, given: &str) -> Result<PathBuf, Error> {
+    let path = canonical(&from_root(engine, given))?;
+    // Whoever types commands can read the file anyway; a client behind a protocol cannot.
+    if call.face == Face::Cli {
+        return Ok(path);
+    }
+    confined(engine, call, field, "read a path", path)
+}
+
+/// The same for a file that need not be there yet.
+///
+/// # Errors
+/// `Argument` (and a line in the audit) when it lies outside.
+pub fn writable(engine: &Engine, call: &Call<'_>, field: &str, given: &str) -> Result<PathBuf, Error> {
+    let path = resolve(&from_root(engine, given))?;
+    confined(engine, call, field, "write a file", path)
+}
+
+fn from_root(engine: &Engine, given: &str) -> PathBuf {
     let root = engine.settings().project_root.as_deref();
-    let path = root.map_or_else(|| PathBuf::from(given), |root| root.join(given));
-    let real = canonical(&path)?;
+    root.map_or_else(|| PathBuf::from(given), |root| root.join(given))
+}
+
+fn confined(
+    engine: &Engine,
+    call: &Call<'_>,
+    field: &str,
+    action: &str,
+    path: PathBuf,
+) -> Result<PathBuf, Error> {
     if matches!(call.principal.kind, PrincipalKind::Human | PrincipalKind::System) {
-        return Ok(real);
+        return Ok(path);
     }
-    let inside = |folder: &Path| canonical(folder).is_ok_and(|folder| real.starts_with(folder));
-    if root.is_some_and(inside) || inside(engine.home()) {
-        return Ok(real);
+    let root = engine.settings().project_root.as_deref();
+    let inside: Vec<&Path> = root.into_iter().chain([engine.home()]).collect();
+    if confine(&path, &inside)?.is_some() {
+        return Ok(path);
     }
-    authority::record_refusal(
-        engine,
-        call,
-        "read a path",
-        None,
-        "",
-        "the path lies outside the project and the home",
-    )?;
+    let reason = "the path lies outside the project and the home";
+    authority::record_refusal(engine, call, action, None, "", reason)?;
     Err(Error::argument(
         field,
         "lies outside the project and the home",

@@ -102,10 +102,11 @@ fn origin(common: &Path) -> Option<String> {
     for line in config.lines().map(str::trim) {
         if line.starts_with('[') {
             in_origin = line == "[remote \"origin\"]";
-        } else if in_origin && let Some((name, url)) = line.split_once('=') {
-            if name.trim() == "url" {
-                return Some(normal_url(url.trim()));
-            }
+        } else if in_origin
+            && let Some((name, url)) = line.split_once('=')
+            && name.trim() == "url"
+        {
+            return Some(normal_url(url.trim()));
         }
     }
     None

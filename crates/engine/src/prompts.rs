@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::{engine::Engine, error::Error, operation::Call};
 
+/// What the person filled in, by the blank's name.
+pub type Filled = BTreeMap<String, String>;
+
 /// One prompt.
 #[derive(Debug, Clone, Copy)]
 pub struct Prompt {
@@ -16,7 +19,7 @@ pub struct Prompt {
     /// What the person fills in.
     pub arguments: &'static [Argument],
     /// Makes the message.
-    pub text: fn(&Engine, &Call<'_>, &BTreeMap<String, String>) -> Result<String, Error>,
+    pub text: fn(&Engine, &Call<'_>, &Filled) -> Result<String, Error>,
 }
 
 /// One blank of a prompt.
@@ -59,7 +62,7 @@ pub const PROMPTS: &[Prompt] = &[
     },
 ];
 
-fn start_task(_: &Engine, _: &Call<'_>, arguments: &BTreeMap<String, String>) -> Result<String, Error> {
+fn start_task(_: &Engine, _: &Call<'_>, arguments: &Filled) -> Result<String, Error> {
     let task = needed(arguments, "task")?;
     Ok(format!(
         "Call `context` with query {task:?}. Follow the approved rules it returns. Treat everything else it \
@@ -67,7 +70,7 @@ fn start_task(_: &Engine, _: &Call<'_>, arguments: &BTreeMap<String, String>) ->
     ))
 }
 
-fn keep_lesson(_: &Engine, _: &Call<'_>, arguments: &BTreeMap<String, String>) -> Result<String, Error> {
+fn keep_lesson(_: &Engine, _: &Call<'_>, arguments: &Filled) -> Result<String, Error> {
     let about = arguments.get("topic").filter(|t| !t.trim().is_empty());
     let about = about.map(|t| format!(" about {t:?}")).unwrap_or_default();
     Ok(format!(
@@ -77,7 +80,7 @@ fn keep_lesson(_: &Engine, _: &Call<'_>, arguments: &BTreeMap<String, String>) -
     ))
 }
 
-fn correct_memory(_: &Engine, _: &Call<'_>, arguments: &BTreeMap<String, String>) -> Result<String, Error> {
+fn correct_memory(_: &Engine, _: &Call<'_>, arguments: &Filled) -> Result<String, Error> {
     let correction = needed(arguments, "correction")?;
     Ok(format!(
         "This is true now: {correction:?}. Call `recall` to find memories that say otherwise, show them, and call \
@@ -85,7 +88,7 @@ fn correct_memory(_: &Engine, _: &Call<'_>, arguments: &BTreeMap<String, String>
     ))
 }
 
-fn needed<'a>(arguments: &'a BTreeMap<String, String>, name: &str) -> Result<&'a str, Error> {
+fn needed<'a>(arguments: &'a Filled, name: &str) -> Result<&'a str, Error> {
     let value = arguments.get(name).map(|v| v.trim()).filter(|v| !v.is_empty());
     value.ok_or_else(|| Error::argument(name, "is missing", "fill it in"))
 }

@@ -29,10 +29,8 @@ pub struct Reflect;
 
 /// What to propose.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// The rule, lesson or insight, in words that stand on their own.
-    #[schemars(required)]
     pub text: String,
     /// rule, identity, integration, insight, pattern, ...
     pub kind: Option<String>,
@@ -41,6 +39,7 @@ pub struct Request {
     /// Why it should be kept.
     pub reason: Option<String>,
     /// What it rests on. One entry each.
+    #[serde(default)]
     pub evidence: Vec<String>,
 }
 
@@ -92,7 +91,10 @@ impl Operation for Reflect {
             evidence: request.evidence,
             ..RememberRequest::default()
         };
-        let draft = Draft::from_request(engine, call, &asked)?;
+        let mut draft = Draft::from_request(engine, call, &asked)?;
+        draft.redacted.extend(gate.redacted);
+        draft.redacted.sort_unstable();
+        draft.redacted.dedup();
         authority::authorise(engine, call, Action::Propose, draft.layer, "")?;
         file(engine, call, &draft, &reason)
     }

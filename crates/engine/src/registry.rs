@@ -83,6 +83,32 @@ mod tests {
     }
 
     #[test]
+    fn what_an_operation_cannot_do_without_is_required() {
+        for (tool, field) in [("remember", "text"), ("recall", "query"), ("update", "id"), ("import", "path")]
+        {
+            let entry = OPERATIONS.iter().find(|e| e.spec.tool == tool).expect("an operation");
+            let schema = (entry.request_schema)();
+            let required = schema["required"].as_array().expect("some are required");
+            assert!(required.iter().any(|name| name == field), "{tool}.{field}");
+        }
+    }
+
+    #[test]
+    fn every_schema_is_portable_and_every_argument_explained() {
+        for e in OPERATIONS {
+            let schema = (e.request_schema)();
+            assert_eq!(crate::schema::lint(&schema), Vec::<String>::new(), "{}", e.spec.tool);
+            for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+                assert!(
+                    field["description"].as_str().is_some_and(|d| !d.is_empty()),
+                    "{}.{name}",
+                    e.spec.tool
+                );
+            }
+        }
+    }
+
+    #[test]
     fn positional_arguments_are_request_fields() {
         for e in OPERATIONS {
             let schema = (e.request_schema)();

@@ -19,11 +19,14 @@ pub fn read<T: DeserializeOwned + JsonSchema>(
 ) -> Result<T, Error> {
     let schema = schema::portable_of::<T>();
     let arguments = coerce_root(arguments, &schema, aliases)?;
-    serde_path_to_error::deserialize(arguments).map_err(|e| {
+    serde_path_to_error::deserialize(&arguments).map_err(|e| {
         let path = e.path().to_string();
         let field = (path != ".").then_some(path);
-        let message = e.into_inner().to_string();
         let hint = expectation(&schema, field.as_deref().unwrap_or(""));
+        let message = match field.as_deref().map(|f| &arguments[top(f)]) {
+            Some(given) if !given.is_null() => format!("{} does not fit", shortened(given)),
+            _ => e.into_inner().to_string(),
+        };
         Error::Argument { field, message, hint }
     })
 }
@@ -119,10 +122,21 @@ fn coerce_list(value: Value, items: &Value) -> Value {
     list.into_iter().filter(|v| !v.is_null() && *v != "").map(|v| coerce(v, items)).collect()
 }
 
+/// The request's field that a path begins with.
+fn top(path: &str) -> &str {
+    path.split(['.', '[']).next().unwrap_or(path)
+}
+
+/// A value as it is quoted in an error.
+fn shortened(value: &Value) -> String {
+    let text = value.to_string();
+    let kept: String = text.chars().filter(|c| !c.is_control()).take(60).collect();
+    if kept.len() < text.len() { format!("`{kept}…`") } else { format!("`{kept}`") }
+}
+
 /// What a field wants, in words, from its schema.
 fn expectation(schema: &Value, path: &str) -> String {
-    let name = path.split(['.', '[']).next().unwrap_or(path);
-    let field = &schema["properties"][name];
+    let field = &schema["properties"][top(path)];
     let mut text = match field["type"].as_str() {
         Some("integer") => "send a whole number".to_owned(),
         Some("number") => "send a number".to_owned(),

@@ -58,15 +58,15 @@ fn merge_arms(object: &mut Map<String, Value>, key: &str) {
     let words: Option<Vec<(Value, String)>> =
         arms.iter().map(enum_words).collect::<Option<Vec<_>>>().map(|v| v.concat());
     if let (Some(words), true) = (words, arms.len() > 1) {
-        let docs: String = words
-            .iter()
-            .filter(|(_, d)| !d.is_empty())
-            .map(|(w, d)| format!(" {}: {d}", w.as_str().unwrap_or("")))
-            .collect();
-        let about = object.get("description").and_then(Value::as_str).unwrap_or("").to_owned() + &docs;
+        let explained = words.iter().filter(|(_, about)| !about.is_empty());
+        let explained: Vec<String> =
+            explained.map(|(word, about)| format!("{}: {about}", word.as_str().unwrap_or(""))).collect();
+        let own = object.get("description").and_then(Value::as_str).unwrap_or("").trim_end_matches('.');
+        let about = [own.to_owned(), explained.join("; ")].into_iter().filter(|part| !part.is_empty());
+        let about = about.collect::<Vec<_>>().join(". ");
         object.insert("type".into(), "string".into());
         object.insert("enum".into(), words.into_iter().map(|(w, _)| w).collect());
-        object.insert("description".into(), about.trim().into());
+        object.insert("description".into(), about.into());
         return;
     }
     match <[Value; 1]>::try_from(arms) {

@@ -98,7 +98,12 @@ impl LedgerTruth<'_> {
         self.ledger.read(self.control, job)
     }
 
-    fn change(ledger: &LedgerRead<'_>, seq: i64, what: Changed) -> Result<Change, StoreError> {
+    /// A change as the ledger alone can tell it, and the file whose text belongs to it.
+    fn change(
+        ledger: &LedgerRead<'_>,
+        seq: i64,
+        what: Changed,
+    ) -> Result<(Change, Option<SourceRow>), StoreError> {
         let (table, kind, number) = match what {
             Changed::Memory(n) => (0, SourceKind::Memory, n),
             Changed::Episode(n) => (1, SourceKind::Episode, n),
@@ -109,11 +114,11 @@ impl LedgerTruth<'_> {
         let subject = match what {
             Changed::Memory(n) => memory_at(ledger, n, seq)?,
             Changed::Episode(n) => ledger.episode_by_number(n)?.map(episode_subject),
-            Changed::Source(n) => ledger.source(n)?.and_then(|row| document_subject(&row)),
-            Changed::PurgedMemory(_) | Changed::PurgedEpisode(_) => None,
+            Changed::Source(_) | Changed::PurgedMemory(_) | Changed::PurgedEpisode(_) => None,
         };
+        let file = if let Changed::Source(n) = what { ledger.source(n)? } else { None };
         let mark = Mark { seq, ordinal: (table << NUMBER_BITS) | number };
-        Ok(Change { mark, source: Source { kind, number }, subject })
+        Ok((Change { mark, source: Source { kind, number }, subject }, file))
     }
 }
 
@@ -131,10 +136,16 @@ impl TruthReader for LedgerTruth<'_> {
     }
 
     fn changes(&self, after: Mark, limit: usize) -> Result<Vec<Change>, StoreError> {
-        self.read(|r| {
+        let told: Vec<_> = self.read(|r| {
             let page = r.changes_after(cursor(after), limit)?;
-            page.changes.into_iter().map(|c| Self::change(r, c.seq, c.what)).collect()
-        })
+            page.changes.into_iter().map(|c| Self::change(r, c.seq, c.what)).collect::<Result<_, _>>()
+        })?;
+        // Files are read when no snapshot is held any more.
+        let with_text = |(mut change, file): (Change, Option<SourceRow>)| {
+            change.subject = change.subject.or_else(|| file.as_ref().and_then(document_subject));
+            change
+        };
+        Ok(told.into_iter().map(with_text).collect())
     }
 
     fn pending(&self, after: Mark) -> Result<u64, StoreError> {
@@ -192,7 +203,11 @@ fn memory_subject(row: MemoryRow) -> Subject {
         .and_then(|m| m["speaker"].as_str().map(str::to_owned));
     Subject {
         collection: collection(&row.scope.namespace, row.scope.project.as_deref()),
-        sections: vec![Section { title: row.title, body: row.body }],
+        // Tags are words to find a memory by, so they are searched with its title.
+        sections: vec![Section {
+            title: [&[row.title], &row.tags[..]].concat().join(" ").trim().to_owned(),
+            body: row.body,
+        }],
         group: row.session.map_or(Group::Alone, Group::From),
         owner: speaker.unwrap_or_default(),
         at: row.valid_from.unwrap_or(row.created_at).0,

@@ -61,15 +61,35 @@ impl Default for Semantic {
 pub struct Recall {
     /// Results when the caller names no limit.
     pub limit: u32,
-    /// `convex` (measured best) or `rrf` (the numbers p-layer documents).
-    pub fusion: String,
+    /// How words and meaning are put together.
+    pub fusion: Fusion,
     /// Whether questions without an answer return nothing.
     pub floor: bool,
 }
 
+/// How words and meaning are put together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fusion {
+    /// Normalised per query and weighted: measured best.
+    Convex,
+    /// By reciprocal ranks: the numbers that p-layer documents.
+    Rrf,
+}
+
+impl Fusion {
+    /// The word in `config.toml`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Convex => "convex",
+            Self::Rrf => "rrf",
+        }
+    }
+}
+
 impl Default for Recall {
     fn default() -> Self {
-        Self { limit: 10, fusion: "convex".into(), floor: true }
+        Self { limit: 10, fusion: Fusion::Convex, floor: true }
     }
 }
 
@@ -103,5 +123,13 @@ mod tests {
         std::fs::write(home.path().join(CONFIG_FILE), "[recall]\nlimt = 3\n").expect("fixture");
         let error = read_config(home.path()).expect_err("unknown key");
         assert!(error.to_string().contains("limt"), "{error}");
+    }
+
+    #[test]
+    fn a_word_that_means_nothing_is_refused_with_those_that_do() {
+        let read = |text: &str| toml::from_str::<Config>(text);
+        assert_eq!(read("[recall]\nfusion = \"rrf\"\n").expect("known").recall.fusion, Fusion::Rrf);
+        let error = read("[recall]\nfusion = \"rff\"\n").expect_err("unknown").to_string();
+        assert!(error.contains("convex") && error.contains("rrf"), "{error}");
     }
 }

@@ -55,7 +55,7 @@ pub struct Holds {
     pub memories: i64,
     /// Raw events.
     pub episodes: i64,
-    /// Sections of indexed files.
+    /// Indexed files that are there.
     pub documents: i64,
     /// Proposals that wait for a person.
     pub pending_reviews: i64,
@@ -167,7 +167,7 @@ impl Render for Response {
                 if layers.is_empty() { "none".into() } else { layers.join(", ") },
             ),
             ("episodes".to_owned(), holds.episodes.to_string()),
-            ("document sections".to_owned(), holds.documents.to_string()),
+            ("indexed files".to_owned(), holds.documents.to_string()),
             ("waiting for review".to_owned(), holds.pending_reviews.to_string()),
             ("audit lines".to_owned(), holds.audit.to_string()),
         ]);

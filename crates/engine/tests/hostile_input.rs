@@ -128,13 +128,31 @@ fn p_layer_c23_c24_forgetting_and_updating_keep_history() {
     assert!(shown.to_string().contains("sold"), "{shown:#}");
     assert_eq!(s.fails("forget", json!({ "id": a })), ErrorKind::Conflict);
     s.ok("restore", json!({ "id": a }));
-    assert_eq!(s.recall("toaster"), [a.clone()]);
+    assert_eq!(s.recall("toaster"), std::slice::from_ref(&a));
     let b = s.ok("update", json!({ "id": a, "text": "the toaster is red" }))["id"]
         .as_str()
         .expect("an id")
         .to_owned();
     assert_ne!(a, b);
-    assert_eq!(s.recall("toaster"), [b.clone()]);
+    assert_eq!(s.recall("toaster"), std::slice::from_ref(&b));
     assert_eq!(s.fails("update", json!({ "id": a, "text": "the toaster is green" })), ErrorKind::Conflict);
     assert_eq!(s.ok("inspect", json!({ "id": a }))["superseded_by"], b.as_str());
+}
+
+#[test]
+fn an_update_keeps_evidence_and_tier_and_leaves_candidates_to_their_reviewer() {
+    let s = Session::new();
+    let told = json!({ "text": "the queue holds 500 jobs", "evidence": ["load test of May"] });
+    let old = s.ok("remember", told)["id"].clone();
+    s.ok("update", json!({ "id": old, "tier": "cold" }));
+    let new = s.ok("update", json!({ "id": old, "text": "the queue holds 800 jobs" }))["id"].clone();
+    let shown = s.ok("inspect", json!({ "id": new }));
+    assert_eq!(
+        (shown["evidence"][0].as_str(), shown["tier"].as_str()),
+        (Some("load test of May"), Some("cold"))
+    );
+    let candidate = s.ok("reflect", json!({ "text": "queues should be bounded" }))["id"].clone();
+    let approved = json!({ "id": candidate, "text": "queues should be unbounded" });
+    assert_eq!(s.fails("update", approved), ErrorKind::Conflict);
+    assert_eq!(s.ok("inspect", json!({ "id": candidate }))["status"], "candidate");
 }

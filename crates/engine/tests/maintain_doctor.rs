@@ -16,6 +16,7 @@ use strata_store::{
     ledger::{NewJob, Progress},
     sql::Control,
 };
+use strata_testkit::tamper::Damage;
 
 fn furnished() -> Session {
     let mut s = home(7);
@@ -47,10 +48,8 @@ fn doctor(s: &Session) -> Value {
     s.ok("doctor", json!({}))
 }
 
-fn tamper(s: &Session, sql: &str) {
-    let database = s.engine.existing_ledger().expect("there").database();
-    let changed = database.write(&Control::default(), |t| t.execute(sql, &[])).expect("changed");
-    assert!(changed > 0, "{sql}");
+fn tamper(s: &Session, damage: Damage<'_>) {
+    strata_testkit::tamper::tamper(s.engine.existing_ledger().expect("there").database(), damage);
 }
 
 /// The one finding that a change of the ledger behind Strata's back must bring.
@@ -104,17 +103,17 @@ fn before_init_nothing_is_created() {
 #[test]
 fn a_changed_audit_row_is_located() {
     let s = furnished();
-    tamper(&s, "UPDATE audit SET reason = 'nothing to see' WHERE seq = 5");
+    tamper(&s, Damage::AuditReason(5));
     expect_bad(&s, "audit", "audit entry 5 was changed");
     let s = furnished();
-    tamper(&s, "UPDATE audit SET principal = 'human:somebody' WHERE seq = 3");
+    tamper(&s, Damage::AuditPrincipal(3));
     expect_bad(&s, "audit", "audit entry 3 was changed");
 }
 
 #[test]
 fn a_deleted_audit_row_is_located() {
     let s = furnished();
-    tamper(&s, "DELETE FROM audit WHERE seq = 6");
+    tamper(&s, Damage::AuditRow(6));
     expect_bad(&s, "audit", "audit entries 6 to 6 are missing");
 }
 
@@ -122,23 +121,19 @@ fn a_deleted_audit_row_is_located() {
 fn a_cut_tail_is_located_by_the_data_the_index_and_a_backup() {
     let s = furnished();
     let last = s.ok("status", json!({}))["holds"]["audit"].as_i64().expect("a count");
-    tamper(&s, &format!("DELETE FROM audit WHERE seq > {}", last - 2));
+    tamper(&s, Damage::AuditTail(last - 2));
     expect_bad(&s, "audit", &format!("the audit ends at {}: its tail was cut off", last - 2));
 
     // Also when the rows that carry the sequences are gone: the index has seen the head.
     let s = furnished();
     let cut = last - 2;
-    tamper(&s, &format!("DELETE FROM audit WHERE seq > {cut}"));
-    tamper(&s, &format!("DELETE FROM memory_states WHERE from_seq > {cut}"));
-    tamper(&s, &format!("DELETE FROM episodes WHERE seq > {cut}"));
+    tamper(&s, Damage::WholeTail(cut));
     expect_bad(&s, "audit", &format!("the audit ends at entry {cut}"));
 
     // And without an index, a backup has.
     let s = furnished();
     s.ok("backup_create", json!({}));
-    tamper(&s, &format!("DELETE FROM audit WHERE seq > {cut}"));
-    tamper(&s, &format!("DELETE FROM memory_states WHERE from_seq > {cut}"));
-    tamper(&s, &format!("DELETE FROM episodes WHERE seq > {cut}"));
+    tamper(&s, Damage::WholeTail(cut));
     for entry in std::fs::read_dir(s.home.path()).expect("listed").flatten() {
         if entry.file_name().to_string_lossy().starts_with("index-") {
             std::fs::remove_file(entry.path()).expect("removed");
@@ -151,10 +146,10 @@ fn a_cut_tail_is_located_by_the_data_the_index_and_a_backup() {
 #[test]
 fn a_head_signed_with_another_key_is_named() {
     let s = furnished();
-    tamper(&s, "UPDATE audit_heads SET public_key = zeroblob(32)");
+    tamper(&s, Damage::HeadKeys);
     expect_bad(&s, "audit", "was signed with an unknown key");
     let s = furnished();
-    tamper(&s, "UPDATE audit_heads SET signature = zeroblob(64)");
+    tamper(&s, Damage::HeadSignatures);
     expect_bad(&s, "audit", "the signature of audit entry");
 }
 
@@ -162,13 +157,13 @@ fn a_head_signed_with_another_key_is_named() {
 fn states_that_contradict_their_history_are_named() {
     let s = furnished();
     let id = s.recall("fact number 3 about the bridge")[0].clone();
-    tamper(&s, &format!("UPDATE memories SET layer = 'P0' WHERE id = '{id}'"));
+    tamper(&s, Damage::Layer(&id));
     expect_bad(&s, "states", &id);
     let s = furnished();
-    tamper(&s, "DELETE FROM memory_states WHERE number = 4");
+    tamper(&s, Damage::States(4));
     expect_bad(&s, "states", "1 memory not as history says");
     let s = furnished();
-    tamper(&s, "UPDATE memories SET superseded_by = 'mem_0000000000' WHERE superseded_by IS NOT NULL");
+    tamper(&s, Damage::Successors);
     let report = doctor(&s);
     assert!(
         findings(&report, "warn").iter().any(|(c, d)| c == "successors" && d.contains("not here")),
@@ -218,7 +213,7 @@ fn reindex_gives_the_same_answers_and_a_job() {
 
 #[test]
 fn jobs_are_listed_shown_cancelled_and_ended_when_their_worker_is_dead() {
-    let s = furnished();
+    let mut s = furnished();
     let now = s.engine.clock().now();
     let ledger = s.engine.existing_ledger().expect("there");
     let ids = [1_u64, 2, 3].map(|n| Id::from_bits(IdKind::Job, n << 40));
@@ -248,6 +243,8 @@ fn jobs_are_listed_shown_cancelled_and_ended_when_their_worker_is_dead() {
         (shown["state"].as_str(), shown["done"].as_i64(), shown["message"].as_str()),
         (Some("stalled"), Some(4), Some("sorting"))
     );
+    assert_eq!(s.fails("jobs_cancel", json!({ "id": ids[1].as_str() })), ErrorKind::Conflict, "not its own");
+    s.set_kind(PrincipalKind::Human);
     let cancelled = s.ok("jobs_cancel", json!({ "id": ids[1].as_str() }));
     assert_eq!(
         (cancelled["cancelled"].as_bool(), cancelled["state"].as_str()),

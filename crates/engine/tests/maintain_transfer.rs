@@ -74,7 +74,7 @@ fn export_load_export_is_byte_equal() {
         "{\"type\":\"strata_export\",\"version\":1,\"project\":null,\"namespace\":null,\"lines\":"
     ));
 
-    let fresh = home(99).as_principal(PrincipalKind::System);
+    let fresh = home(99).of_kind(PrincipalKind::System);
     let epoch = |s: &Session| {
         s.engine.existing_ledger().expect("made").read(&Control::default(), |r| r.epoch()).expect("read")
     };
@@ -96,7 +96,7 @@ fn export_load_export_is_byte_equal() {
     assert_eq!(export(&fresh, "c.jsonl").expect("exported"), first, "nothing comes twice");
 
     // A second move keeps what the first home had on record.
-    let third = home(5).as_principal(PrincipalKind::System);
+    let third = home(5).of_kind(PrincipalKind::System);
     load(&third, &first);
     assert_eq!(export(&third, "d.jsonl").expect("exported"), first);
     assert_eq!(third.ok("doctor", json!({}))["healthy"], true);
@@ -106,7 +106,7 @@ fn export_load_export_is_byte_equal() {
 fn what_was_loaded_is_found_and_has_its_history() {
     let s = furnished(7);
     let text = acting_export(&s);
-    let fresh = home(99).as_principal(PrincipalKind::System);
+    let fresh = home(99).of_kind(PrincipalKind::System);
     load(&fresh, &text);
     let mut there = s;
     there.set_kind(PrincipalKind::System);
@@ -249,7 +249,7 @@ fn damaged_files_are_refused_whole() {
         ("empty", ""),
         ("not text", "\u{0}\u{1}"),
     ] {
-        let fresh = home(99).as_principal(PrincipalKind::System);
+        let fresh = home(99).of_kind(PrincipalKind::System);
         assert_eq!(fresh.fails("load", json!({ "path": put(&fresh, wrong) })), ErrorKind::Invalid, "{what}");
         let status = fresh.ok("status", json!({}));
         assert!(matches!(status["holds"]["memories"].as_i64(), None | Some(0)), "{what}: {status}");
@@ -268,6 +268,38 @@ fn secrets_in_a_file_are_blacked_out_on_the_way_in() {
     assert!(!reply["redacted"].as_array().expect("named").is_empty());
     std::fs::remove_file(fresh.home.path().join("given.jsonl")).expect("removed");
     assert!(maintain_support::holding(fresh.home.path(), &key).is_empty());
+}
+
+#[test]
+fn no_field_of_a_file_comes_in_past_the_gate() {
+    let other = furnished(7);
+    let text = export(&other, "a.jsonl").expect("exported");
+    let key = format!("AKIA{}", "IOSFODNN7ZQXWVTA");
+    let fields = ["source", "writer", "proposer"];
+    let planted = text.lines().enumerate().map(|(n, line)| {
+        let mut line: Value = serde_json::from_str(line).expect("JSON");
+        for field in fields.iter().filter(|_| n > 0) {
+            if let Some(value) = line.get_mut(*field) {
+                *value = json!(format!("token {key}"));
+            }
+        }
+        format!("{line}\n")
+    });
+    let mut fresh = home(99);
+    become_owner(&mut fresh);
+    load(&fresh, &planted.collect::<String>());
+    std::fs::remove_file(fresh.home.path().join("given.jsonl")).expect("removed");
+    assert!(maintain_support::holding(fresh.home.path(), &key).is_empty());
+}
+
+#[test]
+fn the_name_of_an_import_goes_through_the_gate() {
+    let s = home(7);
+    let path = put(&s, "{\"text\": \"the gulls were loud\"}\n");
+    let key = format!("AKIA{}", "IOSFODNN7ZQXWVTA");
+    let reply = s.ok("import", json!({ "path": path, "source": format!("notes {key}") }));
+    assert!(!reply["redacted"].as_array().expect("named").is_empty(), "{reply}");
+    assert!(maintain_support::holding(s.home.path(), &key).is_empty());
 }
 
 #[test]

@@ -35,6 +35,7 @@ fn expect(verdict: Verdict) -> Option<ErrorKind> {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "calls read best with `json!` as they stand")]
 fn check(s: &Session, tool: &str, arguments: Value, verdict: Verdict) {
     let got = s.reply(tool, arguments.clone()).err().map(|e| e.kind());
     assert_eq!(got, expect(verdict), "{} {tool} {arguments}", s.principal);
@@ -43,7 +44,7 @@ fn check(s: &Session, tool: &str, arguments: Value, verdict: Verdict) {
 #[test]
 fn p_layer_c12_every_layer_and_principal_and_mutation() {
     for kind in PrincipalKind::ALL {
-        let mut s = Session::new().as_principal(kind);
+        let mut s = Session::new().of_kind(kind);
         for layer in Layer::ALL.iter().copied() {
             let verdict = |action| decide(action, &s.principal, layer).verdict;
             let (add, change) = (verdict(Action::Remember), verdict(Action::Update));

@@ -1,11 +1,8 @@
 //! The life of one call, in process: progress, cancel, deadline and room, over the real protocol.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::{Duration, Instant},
+    sync::{Arc, Mutex, PoisonError, mpsc},
+    time::Duration,
 };
 
 use serde_json::{Value, json};
@@ -40,7 +37,8 @@ impl Client {
     }
 }
 
-/// Runs `test` against a server whose calls take as long as `scope` does.
+/// Runs `test` against a server whose calls take as long as `scope` does. The server's end is the end of the
+/// client's output.
 fn with_server<F: Future<Output = ()>>(
     options: &Options,
     scope: ScopeResolver,
@@ -58,47 +56,49 @@ fn with_server<F: Future<Output = ()>>(
     })
 }
 
-fn taking(time: Duration) -> ScopeResolver {
-    Arc::new(move || {
-        std::thread::sleep(time);
+/// Holds the first call until the sender is used or dropped; later ones go on at once.
+fn first_is_held() -> (mpsc::Sender<()>, ScopeResolver) {
+    let (release, released) = mpsc::channel();
+    let first = Mutex::new(Some(released));
+    let scope = move || {
+        let held = first.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // An error says that the sender is gone: the test is over.
+        held.map(|released| released.recv().ok());
         Scope::user()
-    })
+    };
+    (release, Arc::new(scope))
 }
 
 #[test]
 fn a_waiting_client_hears_of_progress_when_it_asked_to() {
-    let ended =
-        with_server(&Options::default(), taking(Duration::from_millis(2600)), |mut client| async move {
-            client.call(1, json!({ "progressToken": "tick" })).await;
-            let mut told = Vec::new();
-            loop {
-                let message = client.read().await;
-                if message["id"] == 1 {
-                    break;
-                }
-                assert_eq!(message["method"], "notifications/progress");
-                assert_eq!(message["params"]["progressToken"], "tick");
-                told.push(message["params"]["progress"].as_f64().expect("a number"));
+    let (release, scope) = first_is_held();
+    let ended = with_server(&Options::default(), scope, |mut client| async move {
+        client.call(1, json!({ "progressToken": "tick" })).await;
+        let mut told = Vec::new();
+        loop {
+            let message = client.read().await;
+            if message["id"] == 1 {
+                break;
             }
-            assert!(told.len() >= 2 && told.is_sorted_by(|a, b| a < b), "{told:?}");
-            client.call(2, json!({})).await;
-            assert_eq!(client.read().await["id"], 2, "nobody who did not ask is told");
-        });
+            assert_eq!(message["method"], "notifications/progress");
+            assert_eq!(message["params"]["progressToken"], "tick");
+            told.push(message["params"]["progress"].as_f64().expect("a number"));
+            if told.len() == 2 {
+                release.send(()).expect("the call is held");
+            }
+        }
+        assert!(told.len() >= 2 && told.is_sorted_by(|a, b| a < b), "{told:?}");
+        client.call(2, json!({})).await;
+        assert_eq!(client.read().await["id"], 2, "nobody who did not ask is told");
+    });
     assert_eq!(ended, Ended::Closed);
 }
 
 #[test]
 fn a_call_past_its_deadline_is_answered_and_the_server_goes_on() {
     let options = Options { call_timeout: Duration::from_millis(300), ..Options::default() };
-    let calls = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&calls);
-    let first_is_slow: ScopeResolver = Arc::new(move || {
-        if counted.fetch_add(1, Ordering::Relaxed) == 0 {
-            std::thread::sleep(Duration::from_secs(2));
-        }
-        Scope::user()
-    });
-    with_server(&options, first_is_slow, |mut client| async move {
+    let (release, scope) = first_is_held();
+    with_server(&options, scope, |mut client| async move {
         client.call(1, json!({})).await;
         let answer = client.read().await;
         let text = answer["result"]["content"][0]["text"].as_str().expect("a text");
@@ -106,19 +106,19 @@ fn a_call_past_its_deadline_is_answered_and_the_server_goes_on() {
         client.call(2, json!({})).await;
         assert_eq!(client.read().await["result"]["isError"], false);
     });
-    assert_eq!(calls.load(Ordering::Relaxed), 2);
+    release.send(()).expect("the first call was held all the time");
 }
 
 #[test]
 fn a_cancelled_call_gets_no_answer_and_holds_nobody_up() {
-    let started = Instant::now();
-    with_server(&Options::default(), taking(Duration::from_millis(700)), |mut client| async move {
+    let (release, scope) = first_is_held();
+    with_server(&Options::default(), scope, |mut client| async move {
         client.call(1, json!({})).await;
         client.send(json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } })).await;
         client.call(2, json!({})).await;
         assert_eq!(client.read().await["id"], 2, "the first was withdrawn");
     });
-    assert!(started.elapsed() < PATIENCE);
+    release.send(()).expect("the first call was held all the time");
 }
 
 #[test]
@@ -137,9 +137,10 @@ fn a_panic_outside_the_operation_is_contained_too() {
 #[test]
 fn a_client_that_says_nothing_for_too_long_is_left() {
     let options = Options { idle: Some(Duration::ZERO), ..Options::default() };
-    let ended = with_server(&options, taking(Duration::ZERO), |client| async move {
-        tokio::time::sleep(Duration::from_millis(1500)).await;
-        drop(client);
+    let scope: ScopeResolver = Arc::new(Scope::user);
+    let ended = with_server(&options, scope, |mut client| async move {
+        let line = tokio::time::timeout(PATIENCE, client.output.next_line()).await.expect("in time");
+        assert_eq!(line.expect("readable"), None, "the server left");
     });
     assert_eq!(ended, Ended::Idle);
 }

@@ -98,6 +98,34 @@ impl FileLock {
     }
 }
 
+/// The bytes of a regular file of at most `limit` bytes, under its resolved name.
+///
+/// Anything else is refused without waiting for it: a pipe has no end, a device no size. A name that has
+/// become a link since it was resolved is refused, too: it may lead out of where it was allowed to be.
+pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, StoreError> {
+    let explain = |error: io::Error| explain_io("read", path, &error);
+    let mut options = fs::OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY;
+        options.custom_flags(flags.bits().cast_signed());
+    }
+    let file = options.open(path).map_err(explain)?;
+    let metadata = file.metadata().map_err(explain)?;
+    if !metadata.is_file() {
+        return Err(StoreError::Invalid(format!("`{}` is not a regular file", path.display())));
+    }
+    let mut bytes = Vec::new();
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(explain)?;
+    if bytes.len() as u64 > limit {
+        return Err(StoreError::Invalid(format!("`{}` is larger than {limit} bytes", path.display())));
+    }
+    Ok(bytes)
+}
+
 /// The absolute path of something that exists, with links resolved.
 pub fn canonical(path: &Path) -> Result<PathBuf, StoreError> {
     #[expect(clippy::disallowed_methods, reason = "this is the function that the ban points to")]

@@ -1,9 +1,12 @@
-//! Test support: temporary homes, the real binary as a process, and scripts that speak MCP to it.
+//! Test support: temporary homes, the real binary as a process, scripts that speak MCP to it, damage, and
+//! what a fuzzer runs.
 //!
 //! Never shipped. Faults end the test with a panic that says what was expected.
 
 #![allow(clippy::panic, reason = "a fault here is a failed test, and the panic says which")]
 
 pub mod binary;
+pub mod fuzz;
 pub mod home;
 pub mod mcp;
+pub mod tamper;

@@ -46,7 +46,7 @@ pub(super) fn run(what: &str, global: &Global, environment: &Environment, out: &
         ("timezone", zone),
         ("semantic.model", config.semantic.model.clone()),
         ("recall.limit", config.recall.limit.to_string()),
-        ("recall.fusion", config.recall.fusion.clone()),
+        ("recall.fusion", config.recall.fusion.as_str().to_owned()),
         ("recall.floor", config.recall.floor.to_string()),
     ];
     let json = rows.iter().map(|(k, v)| ((*k).to_owned(), json!(v))).collect();
@@ -57,5 +57,5 @@ pub(super) fn run(what: &str, global: &Global, environment: &Environment, out: &
             document = document.note(Mark::Info, format!("{}={value}", variable.name));
         }
     }
-    Ok(out.reply(&Reply { json, document })?)
+    Ok(out.reply(&Reply { json, document, is_alarming: false })?)
 }

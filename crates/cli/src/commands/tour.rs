@@ -42,7 +42,11 @@ pub(super) fn command() -> Command {
 
 pub(super) fn run(matches: &ArgMatches, out: &Out) -> Result<(), Failure> {
     let path = matches.get_one::<String>("path").map_or(".", String::as_str);
-    tour(out, Path::new(path)).map_err(|e| {
+    let folder = strata_store::files::canonical(Path::new(path)).map_err(|e| {
+        let hint = "name a folder with Markdown files, or run it in one";
+        Failure::new(ErrorKind::Unavailable, e.to_string(), hint)
+    })?;
+    tour(out, &folder).map_err(|e| {
         Failure::new(
             ErrorKind::Internal,
             format!("the tour ended early: {e}"),
@@ -53,12 +57,11 @@ pub(super) fn run(matches: &ArgMatches, out: &Out) -> Result<(), Failure> {
 
 /// Runs the tour over the Markdown under `path`.
 fn tour(out: &Out, path: &Path) -> Outcome<()> {
-    let path = strata_store::files::canonical(path)?;
     let home = tempfile::tempdir()?;
     out.line(&format!("A tour of Strata in a throwaway home, {}", home.path().display()))?;
     let rule = approved_rule(home.path())?;
     let started = Instant::now();
-    let mut client = Client::start(home.path(), &path)?;
+    let mut client = Client::start(home.path(), path)?;
     let tools = client.request("tools/list", &json!({}))?;
     let mut tour = Tour { out, client };
     tour.out.line(&format!(
@@ -66,7 +69,7 @@ fn tour(out: &Out, path: &Path) -> Outcome<()> {
         started.elapsed().as_millis(),
         tools["tools"].as_array().map_or(0, Vec::len),
     ))?;
-    tour.import(home.path(), &path)?;
+    tour.import(home.path(), path)?;
     tour.remember_and_correct()?;
     tour.recall_and_context()?;
     tour.refusal(&rule)?;

@@ -3,7 +3,9 @@
 mod command_line;
 mod foreign_clients;
 mod hostile_lines;
+mod hostile_processes;
 mod many_clients;
+mod p_layer;
 mod passphrase;
 mod process_life;
 mod protocol;

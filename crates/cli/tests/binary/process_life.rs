@@ -1,7 +1,7 @@
 //! Servers end when they are of no more use, and touch nothing before they are used.
 
 use std::{
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Write},
     path::Path,
     process::{Command, Stdio},
     time::{Duration, Instant},
@@ -65,15 +65,15 @@ fn a_server_whose_parent_was_killed_ends_even_while_its_input_stays_open() {
         .stdout(Stdio::piped())
         .spawn()
         .expect("a shell");
-    let still_open = parent.stdin.take().expect("a piped input");
+    let mut still_open = parent.stdin.take().expect("a piped input");
+    let mut output = BufReader::new(parent.stdout.take().expect("a piped output"));
     let mut line = String::new();
-    BufReader::new(parent.stdout.take().expect("a piped output"))
-        .read_line(&mut line)
-        .expect("the server's id");
+    output.read_line(&mut line).expect("the server's id");
     let server: u32 = line.trim().parse().expect("a process id");
-    // The server looks at its parent first thing; give it that moment.
-    wait_until(|| is_running(server), "the server runs");
-    std::thread::sleep(Duration::from_millis(500));
+    // The server has looked at its parent before it answers anything.
+    still_open.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n").expect("the server reads");
+    output.read_line(&mut line).expect("an answer");
+    assert!(is_running(server));
     parent.kill().expect("the parent can be killed");
     parent.wait().expect("the parent is gone");
     wait_until(|| !is_running(server), "the server follows its parent");
@@ -112,7 +112,7 @@ fn a_client_that_stops_reading_ends_the_server() {
     let started = Instant::now();
     while child.try_wait().expect("waitable").is_none() {
         // Fails once the server is gone, which is what we wait for.
-        std::io::Write::write_all(&mut input, b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n").ok();
+        input.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n").ok();
         assert!(started.elapsed() < SOON, "the server answers nobody");
         std::thread::sleep(Duration::from_millis(20));
     }

@@ -62,9 +62,9 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
     std::iter::from_fn(move || {
         let limit = rest.floor_char_boundary(MAX_PIECE);
         let ends = |c| matches!(c, '\n' | '。' | '！' | '？');
-        let end = match rest.find(ends) {
-            Some(at) if at < limit => at + rest[at..].chars().next().map_or(1, char::len_utf8),
-            _ => limit,
+        let end = match rest.get(..limit)?.find(ends) {
+            Some(at) => at + rest[at..].chars().next().map_or(1, char::len_utf8),
+            None => limit,
         };
         let end = rest.get(..end)?.find(". ").map_or(end, |at| at + 2);
         let (piece, after) = rest.split_at(end);

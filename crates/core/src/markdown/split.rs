@@ -61,13 +61,15 @@ fn after_space(window: &str) -> Option<usize> {
 
 /// The last border between user-perceived characters in reach, or `limit` when one alone is longer.
 fn between_characters(text: &str, start: usize, limit: usize) -> usize {
-    let mut cursor = GraphemeCursor::new(limit, text.len(), true);
-    if cursor.is_boundary(text, 0) == Ok(true) {
-        return limit - start;
+    // Not the text before the piece: a character without an end would be walked through at every cut.
+    let (rest, limit) = (&text[start..], limit - start);
+    let mut cursor = GraphemeCursor::new(limit, rest.len(), true);
+    if cursor.is_boundary(rest, 0) == Ok(true) {
+        return limit;
     }
-    match cursor.prev_boundary(text, 0) {
-        Ok(Some(border)) if border > start => border - start,
-        _ => limit - start,
+    match cursor.prev_boundary(rest, 0) {
+        Ok(Some(border)) if border > 0 => border,
+        _ => limit,
     }
 }
 

@@ -36,13 +36,12 @@ pub(crate) struct Scope {
 
 /// The folder of the labelled sets, or `None` (with a notice) when there is none.
 pub(crate) fn folder() -> Option<PathBuf> {
-    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let path = std::env::var_os("STRATA_DATA").map_or(default, PathBuf::from);
-    if path.join("locomo-dev.json").is_file() {
-        return Some(path);
+    let path = std::env::var_os("STRATA_DATA").map(PathBuf::from);
+    let path = path.filter(|folder| folder.join("locomo-dev.json").is_file());
+    if path.is_none() {
+        println!("skipped: set STRATA_DATA to the folder of the labelled sets");
     }
-    println!("skipped: no labelled sets in {}; set STRATA_DATA to their folder", path.display());
-    None
+    path
 }
 
 /// A conversation file in the LoCoMo layout; questions of category 5 are left out.

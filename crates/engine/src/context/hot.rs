@@ -7,7 +7,12 @@ use strata_core::{
 use strata_store::ledger::{MemoryFilter, MemoryRow};
 
 use super::operation::of_layer;
-use crate::{engine::Engine, error::Error, operation::Call, render::neutral};
+use crate::{
+    engine::Engine,
+    error::Error,
+    operation::Call,
+    render::{neutral, one_line},
+};
 
 /// Tokens of the page.
 pub const BUDGET: u32 = 1_000;
@@ -42,7 +47,7 @@ fn weight(memory: &MemoryRow) -> f64 {
 
 fn line(memory: &MemoryRow) -> String {
     let text = if memory.title.is_empty() { &memory.body } else { &memory.title };
-    let flat = neutral(&text.split_whitespace().collect::<Vec<_>>().join(" "));
+    let flat = neutral(&one_line(text));
     let mut shown: String = flat.chars().take(LINE).collect();
     if flat.chars().nth(LINE).is_some() {
         shown.push('…');

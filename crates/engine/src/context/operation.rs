@@ -11,7 +11,7 @@ use strata_store::{
     ledger::{LedgerRead, MemoryFilter, MemoryRow},
 };
 
-use super::pack::{Class, Packed, RULES, pack};
+use super::pack::{Budget, Class, Packed, RULES, pack};
 use crate::{
     engine::Engine,
     error::Error,
@@ -30,14 +30,11 @@ pub struct Context;
 const DEFAULT_BUDGET: u32 = 3_000;
 /// Most tokens of a pack.
 const MAX_BUDGET: u32 = 8_000;
-/// Characters of a token in p-layer's budgets.
-const CHARS_PER_TOKEN: u32 = 4;
-/// Most rules read.
-const MAX_RULES: usize = 1_000;
+/// Most rules read: all of them, or those left out could not be counted.
+const MAX_RULES: usize = usize::MAX;
 
 /// What the pack is for.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// The task in a sentence or two; the user's own words are fine. Without it: rules and the newest memories.
     pub query: Option<String>,
@@ -58,7 +55,7 @@ pub struct Response {
     pub context: String,
     /// What the text costs.
     pub tokens: u32,
-    /// What it may cost.
+    /// What it may cost; with `budget_chars` the most that any pack may.
     pub budget_tokens: u32,
     /// Ids in it, in order.
     pub ids: Vec<String>,
@@ -76,6 +73,15 @@ pub struct Omitted {
     pub what: &'static str,
     /// How many.
     pub count: usize,
+}
+
+impl Request {
+    fn budget(&self) -> Budget {
+        match (self.budget_tokens, self.budget_chars) {
+            (None, Some(characters)) => Budget::Characters { most: characters.max(1), tokens: MAX_BUDGET },
+            (tokens, _) => Budget::Tokens(tokens.unwrap_or(DEFAULT_BUDGET).clamp(1, MAX_BUDGET)),
+        }
+    }
 }
 
 impl Operation for Context {
@@ -96,12 +102,11 @@ impl Operation for Context {
     const ALIASES: &'static [(&'static str, &'static str)] = &[("task", "query")];
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
+        let budget = request.budget();
         let query = request.query.filter(|q| !q.trim().is_empty());
-        let asked = request.budget_tokens.or(request.budget_chars.map(|c| c / CHARS_PER_TOKEN));
-        let budget = asked.unwrap_or(DEFAULT_BUDGET).clamp(1, MAX_BUDGET);
         let limit = request.limit.unwrap_or(10).clamp(1, 50) as usize;
         let classes = gather(engine, call, query.as_deref(), limit)?;
-        Ok(Response::new(query, pack(&classes, budget), budget))
+        Ok(Response::new(query, pack(&classes, budget), budget.tokens()))
     }
 }
 

@@ -16,6 +16,8 @@ pub struct Dataset {
     pub items: Vec<Item>,
     /// What is asked.
     pub questions: Vec<Question>,
+    /// Items whose time could not be read; they are stored without one.
+    pub unread_times: usize,
 }
 
 /// One item to store.
@@ -73,9 +75,10 @@ struct QueryLine {
 pub fn read_jsonl(documents: &str, queries: &str) -> Result<Dataset, Error> {
     let mut lines: Vec<DocumentLine> = read_lines("docs", documents)?;
     lines.sort_by(|a, b| (&a.scope, &a.session, a.pos).cmp(&(&b.scope, &b.session, b.pos)));
-    let items = lines.into_iter().map(item).collect::<Result<_, _>>()?;
+    let unread = lines.iter().filter(|l| l.time.as_deref().is_some_and(|t| read_time(t).is_none())).count();
+    let items = lines.into_iter().map(item).collect();
     let questions = read_lines::<QueryLine>("queries", queries)?.into_iter().map(question).collect();
-    Ok(Dataset { items, questions })
+    Ok(Dataset { items, questions, unread_times: unread })
 }
 
 fn read_lines<'a, T: Deserialize<'a>>(field: &str, text: &'a str) -> Result<Vec<T>, Error> {
@@ -93,9 +96,9 @@ fn read_lines<'a, T: Deserialize<'a>>(field: &str, text: &'a str) -> Result<Vec<
         .collect()
 }
 
-fn item(line: DocumentLine) -> Result<Item, Error> {
-    let at = line.time.as_deref().map(|t| read_time(t).ok_or_else(|| bad_time(&line.id, t))).transpose()?;
-    Ok(Item {
+fn item(line: DocumentLine) -> Item {
+    let at = line.time.as_deref().and_then(read_time);
+    Item {
         ordered: line.session.is_some() && line.pos.is_some(),
         kind: line.kind,
         line: EpisodeLine {
@@ -109,19 +112,17 @@ fn item(line: DocumentLine) -> Result<Item, Error> {
         },
         scope: line.scope,
         id: line.id,
-    })
+    }
 }
 
+/// Reads the forms that labelled sets use: ISO, `1:56 pm on 8 May, 2023`, `2023/05/20 (Sat) 02:21`.
 fn read_time(text: &str) -> Option<Timestamp> {
-    parse_range(text, &TimeZone::UTC).ok().map(|r| r.from).or_else(|| session_date(text))
-}
-
-fn bad_time(id: &str, text: &str) -> Error {
-    Error::argument(
-        "docs",
-        format!("`{id}`: `{text}` is not a time"),
-        "write 2026-03-31T15:00:00Z or `1:56 pm on 8 May, 2023`",
-    )
+    let iso = |t: &str| parse_range(t, &TimeZone::UTC).ok().map(|r| r.from);
+    let plain = || {
+        let words = text.split_whitespace().filter(|w| !w.starts_with('('));
+        iso(&words.collect::<Vec<_>>().join(" ").replace('/', "-"))
+    };
+    iso(text).or_else(|| session_date(text)).or_else(plain)
 }
 
 fn question(line: QueryLine) -> Question {
@@ -143,6 +144,17 @@ mod tests {
             [("c", false), ("a", true), ("b", true)]
         );
         assert_eq!(data.questions[0].category.as_deref(), Some("2"));
+    }
+
+    #[test]
+    fn the_times_of_common_sets_are_read() {
+        let noon = read_time("2023-05-20T12:00:00Z");
+        for text in ["2023-05-20 12:00", "12:00 pm on 20 May, 2023", "2023/05/20 (Sat) 12:00"] {
+            assert_eq!(read_time(text), noon, "{text}");
+        }
+        let data = read_jsonl("{\"scope\":\"s\",\"id\":\"a\",\"text\":\"x\",\"time\":\"long ago\"}", "")
+            .expect("taken all the same");
+        assert_eq!(data.unread_times, 1);
     }
 
     #[test]

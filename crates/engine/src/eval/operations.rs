@@ -16,7 +16,7 @@ use crate::{
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     paths,
-    render::{Block, Document, Render},
+    render::{Block, Document, Mark, Render},
 };
 
 /// Measures on a LoCoMo file.
@@ -29,34 +29,29 @@ pub struct EvalJsonl;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LegsName {
-    /// Words alone.
+    /// words alone
     Keyword,
-    /// The settings of this home.
+    /// the settings of this home
     Default,
 }
 
 /// A LoCoMo file.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct LocomoRequest {
     /// The data set's JSON file.
-    #[schemars(required)]
     pub file: String,
-    /// keyword: words alone; default: the settings of this home.
+    /// Which legs of the search take part; default by default.
     pub legs: Option<LegsName>,
 }
 
 /// A labelled set.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct JsonlRequest {
     /// Items, one JSON object a line: {scope, id, text, session, pos, speaker, time, kind}; the first three are needed.
-    #[schemars(required)]
     pub docs: String,
     /// Questions, one JSON object a line: {scope, qid, query, category, relevant}.
-    #[schemars(required)]
     pub queries: String,
-    /// keyword: words alone; default: the settings of this home.
+    /// Which legs of the search take part; default by default.
     pub legs: Option<LegsName>,
 }
 
@@ -73,6 +68,8 @@ pub struct Response {
     pub model: Option<String>,
     /// Items stored.
     pub items: usize,
+    /// Items whose time could not be read; they took part without one.
+    pub unread_times: usize,
     /// Means over all questions and per category.
     pub summary: BTreeMap<String, Summary>,
     /// Every question with its result.
@@ -153,6 +150,7 @@ fn report(
         legs: name,
         model: engine.searcher().model().filter(|_| legs == Legs::Default).map(str::to_owned),
         items: dataset.items.len(),
+        unread_times: dataset.unread_times,
         summary: summarise(&rows),
         rows,
     })
@@ -170,7 +168,15 @@ impl Render for Response {
         columns.extend([5, 10].map(|k| format!("recall@{k}")));
         columns.extend(["MRR@10", "nDCG@10", "session@5", "p50 ms", "p95 ms"].map(str::to_owned));
         let rows = self.summary.iter().map(|(name, s)| summary_row(name, s)).collect();
-        Document::new().text(head).with(Block::Table { columns, rows })
+        let mut document = Document::new().text(head);
+        if self.unread_times > 0 {
+            let text = format!(
+                "{} items have a time that could not be read; they took part without one",
+                self.unread_times
+            );
+            document = document.note(Mark::Warning, text);
+        }
+        document.with(Block::Table { columns, rows })
     }
 }
 

@@ -21,7 +21,6 @@ pub struct Doctor;
 
 /// How closely to look, and whether to repair.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// Also compare every database index with its table; slow for large homes.
     pub full: Option<bool>,
@@ -60,6 +59,8 @@ pub struct Finding {
 pub struct Response {
     /// Whether nothing is wrong; warnings do not count.
     pub healthy: bool,
+    /// Whether there is a store at all.
+    pub initialized: bool,
     /// The home.
     pub home: String,
     /// In the order of the checks.
@@ -99,6 +100,7 @@ impl Operation for Doctor {
         let Examination { findings, fixed, .. } = patient;
         Ok(Response {
             healthy: findings.iter().all(|f| f.status != Verdict::Bad),
+            initialized: engine.is_initialised(),
             home: engine.home().display().to_string(),
             findings,
             fixed,
@@ -119,6 +121,7 @@ struct Examination<'a> {
 impl Examination<'_> {
     fn examine(&mut self) -> Result<(), Error> {
         self.configuration();
+        self.semantic();
         self.place();
         if !self.engine.is_initialised() {
             self.warn("ledger", "nothing is stored here yet", "run `strata init`, or just store something");
@@ -130,6 +133,7 @@ impl Examination<'_> {
         // A check that cannot be made is a finding; only a withdrawn call ends the examination.
         self.attempt("integrity", Self::integrity)?;
         self.attempt("audit", Self::audit)?;
+        self.attempt("texts", Self::texts)?;
         self.attempt("states", Self::states)?;
         self.attempt("successors", Self::successors)?;
         self.attempt("index", Self::index)?;
@@ -173,6 +177,11 @@ impl Examination<'_> {
 }
 
 impl Render for Response {
+    /// Nothing to look at is no good news for a script that relies on it.
+    fn is_alarming(&self) -> bool {
+        !self.healthy || !self.initialized
+    }
+
     fn render(&self) -> Document {
         let count = |status| self.findings.iter().filter(|f| f.status == status).count();
         let (bad, warn) = (count(Verdict::Bad), count(Verdict::Warn));

@@ -23,11 +23,11 @@ use super::{
     },
 };
 use crate::{
-    authority,
     engine::Engine,
     error::Error,
     memory::reference::sees_scope,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
+    paths,
     render::{Document, Mark, Render},
 };
 
@@ -39,10 +39,8 @@ const PAGE: usize = 1_000;
 
 /// Where to, and what.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// The file to write, e.g. strata.jsonl. An earlier export there is replaced; any other file is left alone.
-    #[schemars(required)]
     pub path: String,
     /// Only this project, by key or name.
     pub project: Option<String>,
@@ -100,17 +98,7 @@ fn target(engine: &Engine, call: &Call<'_>, given: &str) -> Result<PathBuf, Erro
     if given.trim().is_empty() || given == "-" {
         return Err(Error::argument("path", "must name a file", "give a path such as strata.jsonl"));
     }
-    let root = engine.settings().project_root.as_deref();
-    let path = files::resolve(&root.map_or_else(|| PathBuf::from(given), |root| root.join(given)))?;
-    if !matches!(call.principal.kind, PrincipalKind::Human | PrincipalKind::System) {
-        let inside: Vec<&Path> = root.into_iter().chain([engine.home()]).collect();
-        if files::confine(&path, &inside)?.is_none() {
-            let reason = "the path lies outside the project and the home";
-            authority::record_refusal(engine, call, "write a file", None, "", reason)?;
-            let hint = "name a path inside the project, or ask a person to run the command";
-            return Err(Error::argument("path", "lies outside the project and the home", hint));
-        }
-    }
+    let path = paths::writable(engine, call, "path", given)?;
     refuse_other_file(&path)?;
     Ok(path)
 }
@@ -118,6 +106,10 @@ fn target(engine: &Engine, call: &Call<'_>, given: &str) -> Result<PathBuf, Erro
 fn refuse_other_file(path: &Path) -> Result<(), Error> {
     let failed = |source| Error::File { path: path.display().to_string(), source };
     let mut start = Vec::new();
+    if std::fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
+        // Opening a pipe would wait for somebody at its other end.
+        return Err(Error::argument("path", "names a pipe or a device", "give a path such as strata.jsonl"));
+    }
     match std::fs::File::open(path) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         Err(e) => return Err(failed(e)),

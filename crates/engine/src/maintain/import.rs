@@ -1,6 +1,6 @@
 //! `import`: brings raw events in from a JSON Lines file.
 
-use std::{num::NonZero, path::Path, thread};
+use std::{collections::HashMap, num::NonZero, path::Path, thread};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,10 @@ use strata_core::{
     scope::Scope,
     time::Timestamp,
 };
-use strata_store::ledger::{NewAudit, NewEpisode};
+use strata_store::{
+    files,
+    ledger::{NewAudit, NewEpisode},
+};
 
 use super::reindex::index_everything;
 use crate::{
@@ -34,15 +37,15 @@ pub struct Import;
 const BATCH: usize = 500;
 /// Lines that are worth another thread at the gate.
 const PER_THREAD: usize = 256;
+/// The largest file that is read, in bytes: what a process can hold, several times over.
+pub(super) const MAX_FILE: u64 = 4 << 30;
 /// Bad lines listed in the reply.
 const LISTED: usize = 20;
 
 /// Which file.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// The file: one JSON object a line, {id, session, at, speaker, role, text, metadata}; only text is needed.
-    #[schemars(required)]
     pub path: String,
     /// What to call the source; the file's name by default. Events are told apart by source, session and id.
     pub source: Option<String>,
@@ -107,8 +110,7 @@ impl Operation for Import {
 
 /// Reads a file as text; bytes that are not UTF-8 become replacement characters.
 pub(super) fn read_text(path: &Path) -> Result<String, Error> {
-    let bytes =
-        std::fs::read(path).map_err(|source| Error::File { path: path.display().to_string(), source })?;
+    let bytes = files::read_regular(path, MAX_FILE)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -137,12 +139,25 @@ pub fn store(
     let gateway = Principal::new(PrincipalKind::Gateway, "import").on_behalf_of(call.principal);
     let as_gateway = Call { principal: &gateway, ..*call };
     authority::authorise(engine, &as_gateway, Action::Remember, Layer::P2, "")?;
-    let mut response =
-        Response { scope: plan.scope.to_string(), dry_run: plan.dry_run, ..Response::default() };
+    let mut gate = Gate::default();
+    let source = gate.field("source", Some(&plan.source))?.unwrap_or_default();
+    let plan = &Plan { source, ..plan.clone() };
+    let mut response = Response {
+        redacted: gate.redacted,
+        scope: plan.scope.to_string(),
+        dry_run: plan.dry_run,
+        ..Response::default()
+    };
+    let mut derived = DerivedIds::default();
     let mut episodes = Vec::with_capacity(lines.len());
     for (line, passed) in lines.iter().zip(pass_gate(engine, lines, plan, &gateway, &mut response.redacted)) {
         match passed {
-            Ok(episode) => episodes.push(episode),
+            Ok(mut episode) => {
+                if line.id.is_none() && line.at.is_none() {
+                    episode.external_id = Some(derived.id(engine, &as_gateway, &episode)?);
+                }
+                episodes.push(episode);
+            }
             Err(error) => {
                 response.rejected += 1;
                 if response.problems.len() < LISTED {
@@ -159,6 +174,26 @@ pub fn store(
     response.added = added;
     response.known = known;
     Ok(response)
+}
+
+/// Ids for events that neither an id nor a time tells from others, so that a second import knows them: from
+/// what they say, and the how-many-eth they are to say it.
+#[derive(Default)]
+struct DerivedIds(HashMap<[u8; 32], u32>);
+
+/// What derived ids begin with.
+pub(crate) const DERIVED: &str = "~";
+
+impl DerivedIds {
+    fn id(&mut self, engine: &Engine, call: &Call<'_>, episode: &NewEpisode) -> Result<String, Error> {
+        let said = [&episode.session, &episode.speaker, &episode.role, &episode.text].map(String::as_str);
+        let said = serde_json::to_string(&said).map_err(|e| Error::Internal(e.to_string()))?;
+        // Keyed with the store's own key: the id must not let anybody test what a purged text said.
+        let key = engine.ledger(call)?.read(&engine.control(call), |r| r.content_key(&said))?;
+        let times = self.0.entry(key).and_modify(|n| *n += 1).or_insert(1);
+        let digits = authority::hexadecimal(key.get(..8).unwrap_or_default());
+        Ok(format!("{DERIVED}{digits}.{times}"))
+    }
 }
 
 /// Lets every line through the gate, on as many threads as the machine has cores, and adds the families of
@@ -259,14 +294,9 @@ fn write_batches(
         job.progress(seen as u64, episodes.len() as u64, "storing")?;
     }
     if !dry_run {
-        index_all(engine, call, job)?;
+        index_everything(engine, call, &mut |done, total| job.progress(done, total, "indexing"))?;
     }
     Ok((added, episodes.len() - added))
-}
-
-/// Indexes until nothing is left, somebody else does it, or the call ends.
-pub(super) fn index_all(engine: &Engine, call: &Call<'_>, job: &Job<'_>) -> Result<(), Error> {
-    index_everything(engine, call, &mut |done, total| job.progress(done, total, "indexing")).map(drop)
 }
 
 fn batch_hash(batch: &[NewEpisode]) -> [u8; 32] {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use strata_core::{memory::Layer, policy::Action, time::Timestamp};
 use strata_store::ledger::{NewAudit, NewSource, SourceRow, SourceState};
 
-use super::import::index_all;
+use super::reindex::index_everything;
 use crate::{
     authority, documents,
     engine::Engine,
@@ -33,10 +33,8 @@ const ENDINGS: [&str; 3] = ["md", "markdown", "mdx"];
 
 /// Which folder.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// A Markdown file, or a folder that holds some. What .gitignore and .strataignore name is left out.
-    #[schemars(required)]
     pub path: String,
 }
 
@@ -149,7 +147,7 @@ fn index(engine: &Engine, call: &Call<'_>, job: &Job<'_>, path: &Path) -> Result
     response.changed += write(engine, call, &pending)?;
     retire(engine, call, path, &known, &seen, &mut response)?;
     response.problems.truncate(LISTED);
-    index_all(engine, call, job)?;
+    index_everything(engine, call, &mut |done, total| job.progress(done, total, "indexing"))?;
     Ok(response)
 }
 

@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_core::principal::PrincipalKind;
-use strata_store::ledger::NewAudit;
+use strata_store::ledger::{NewAudit, SCHEMA};
 
 use crate::{
-    authority::{PUBLIC_KEY, hexadecimal},
+    authority::{self, PUBLIC_KEY, hexadecimal, public_key_text},
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
@@ -30,6 +30,8 @@ pub struct Response {
     pub home: String,
     /// Whether this call made the store.
     pub created: bool,
+    /// The version of its schema.
+    pub schema: i64,
     /// Whether a secret protects rules, identity and purges.
     pub has_secret: bool,
     /// Whether this call set it.
@@ -57,6 +59,10 @@ impl Operation for Init {
         let ledger = engine.existing_ledger()?;
         let control = engine.control(call);
         let known = ledger.read(&control, |r| r.setting(PUBLIC_KEY))?;
+        // A passphrase that is given again must be this home's: silence would pass for a change of it.
+        if known.is_some() {
+            authority::holds_secret(engine, call)?;
+        }
         let wanted = call.secret.filter(|_| known.is_none());
         if let Some(secret) = wanted {
             if call.principal.kind != PrincipalKind::Human {
@@ -66,7 +72,7 @@ impl Operation for Init {
                     command: "strata init".into(),
                 });
             }
-            let key = hexadecimal(&secret.public().to_bytes());
+            let key = public_key_text(secret);
             let row =
                 NewAudit { reason: "passphrase set", ..NewAudit::new(call.principal, call.face, "init", "") };
             ledger.write(&control, engine.clock().now(), |w| {
@@ -78,6 +84,7 @@ impl Operation for Init {
         Ok(Response {
             home: engine.home().display().to_string(),
             created,
+            schema: SCHEMA.latest(),
             has_secret: known.is_some() || wanted.is_some(),
             secret_set: wanted.is_some(),
         })
@@ -106,7 +113,8 @@ fn parse_salt(text: &str) -> Option<[u8; 16]> {
 impl Render for Response {
     fn render(&self) -> Document {
         let what = if self.created { "initialized" } else { "already initialized:" };
-        let document = Document::new().note(Mark::Good, format!("{what} {}", self.home));
+        let document = Document::new()
+            .note(Mark::Good, format!("{what} {} (schema version {})", self.home, self.schema));
         let document = match (self.secret_set, self.has_secret) {
             (true, _) => document.note(Mark::Good, "passphrase set; rules, identity and purges now need it"),
             (false, true) => document,

@@ -12,9 +12,12 @@ use self::{
 };
 use super::{
     counted,
+    import::MAX_FILE,
     reindex::index_everything,
     transfer::{self, bad_line},
 };
+use strata_store::files;
+
 use crate::{
     authority::{self, hexadecimal},
     engine::Engine,
@@ -29,10 +32,8 @@ pub struct Load;
 
 /// Which file.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// A file that `strata export` wrote.
-    #[schemars(required)]
     pub path: String,
 }
 
@@ -84,8 +85,7 @@ impl Operation for Load {
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let path = paths::reachable(engine, call, "path", &request.path)?;
-        let bytes = std::fs::read(&path)
-            .map_err(|source| Error::File { path: path.display().to_string(), source })?;
+        let bytes = files::read_regular(&path, MAX_FILE)?;
         let text = String::from_utf8(bytes).map_err(|_| {
             Error::argument("path", "is not UTF-8 text", "give a file that `strata export` wrote")
         })?;

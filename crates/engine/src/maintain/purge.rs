@@ -39,10 +39,8 @@ const PAGE: usize = 500;
 
 /// What to erase.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// The whole id of a memory (mem_...) or a raw event (ep_...).
-    #[schemars(required)]
     pub id: String,
     /// Also rewrite the backups, so that they do not hold it either.
     pub backups: Option<bool>,

@@ -35,7 +35,7 @@ pub struct Request {}
 pub struct Response {
     /// The index's file.
     pub path: String,
-    /// Memories, raw events and document sections that the ledger holds.
+    /// Memories, raw events and indexed files that the ledger knows.
     pub items: u64,
     /// Changes still missing; another process follows them.
     pub behind: u64,

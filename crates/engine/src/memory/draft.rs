@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use strata_core::{
     duplicate,
-    memory::{Kind, Layer},
+    memory::{Kind, Layer, Tier},
     principal::PrincipalKind,
     scope::Scope,
     time::{Timestamp, parse_range},
@@ -60,6 +60,8 @@ pub struct Draft {
     pub scope: Scope,
     /// Whether it stands on the hot page.
     pub pinned: bool,
+    /// How near at hand it is kept.
+    pub tier: Tier,
     /// Further facts.
     pub metadata: BTreeMap<String, String>,
     /// Families of secrets that were blacked out.
@@ -96,6 +98,7 @@ impl Draft {
             valid_to,
             scope: placed(call.scope, request.scope)?,
             pinned: request.pinned.unwrap_or(false),
+            tier: Tier::Hot,
             metadata: gate.map("metadata", &request.metadata)?,
             route: gate::route_note(&text, &kind),
             bands: duplicate::bands(&text),

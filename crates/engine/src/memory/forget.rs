@@ -20,10 +20,8 @@ pub struct Forget;
 
 /// Which memory, and why.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// The memory, by its whole id or #number.
-    #[schemars(required)]
     pub id: String,
     /// Why it goes; kept in its history.
     pub reason: Option<String>,
@@ -97,7 +95,7 @@ pub(super) fn change_status(
         w.change_state(old.number, Some(old.state_seq), state, seq)?;
         authority::seal(w, call, &actor)
     })?;
-    engine.follow_truth(call)?;
+    engine.index_what_was_stored(call);
     Ok(Response { id: old.id.clone(), number: old.number, status: state.status.as_str() })
 }
 

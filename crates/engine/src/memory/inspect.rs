@@ -8,10 +8,13 @@ use serde::{Deserialize, Serialize};
 use strata_core::{
     chain::LinkedEntry,
     id::{Id, IdKind, PartialId},
+    redact::redact,
     scope::Scope,
     time::Timestamp,
 };
-use strata_store::ledger::{EpisodeRow, EvidenceRow, History, LedgerRead, MemoryRow, SourceState, UsageRow};
+use strata_store::ledger::{
+    EpisodeRow, EvidenceRow, History, LedgerRead, MemoryRow, SourceRow, SourceState, UsageRow,
+};
 
 use super::reference::Reference;
 use crate::{
@@ -28,10 +31,8 @@ pub struct Inspect;
 
 /// Which one.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// The id from `recall` (its first six characters after the underscore are enough), or #number.
-    #[schemars(required)]
     pub id: String,
 }
 
@@ -231,7 +232,8 @@ impl Operation for Inspect {
         if let Ok(id) = Id::parse(&request.id)
             && id.kind() == IdKind::Document
         {
-            let view = ledger.read(&control, |r| Ok(document(r, call, &id, zone)))??;
+            let row = ledger.read(&control, |r| r.source(documents::parse_id(&id).0))?;
+            let view = document(row, call, &id, zone)?;
             return Ok(Response::Document(Box::new(view)));
         }
         let reference = Reference::read("id", &request.id)?;
@@ -276,11 +278,16 @@ fn episode(
     Ok(EpisodeView::new(row, around, zone))
 }
 
-fn document(r: &LedgerRead<'_>, call: &Call<'_>, id: &Id, zone: &TimeZone) -> Result<DocumentView, Error> {
+fn document(
+    row: Option<SourceRow>,
+    call: &Call<'_>,
+    id: &Id,
+    zone: &TimeZone,
+) -> Result<DocumentView, Error> {
     let hint = "its file has changed since; call `recall` again, or run `strata index`";
     let missing = || Error::NotFound { what: "document section", id: id.to_string(), hint: hint.into() };
-    let (number, part) = documents::parse_id(id);
-    let row = r.source(number)?.filter(|row| row.state == SourceState::Present).ok_or_else(missing)?;
+    let (_, part) = documents::parse_id(id);
+    let row = row.filter(|row| row.state == SourceState::Present).ok_or_else(missing)?;
     let scope = Scope { namespace: row.namespace.clone(), project: row.project.clone(), branch: None };
     if !super::reference::sees_scope(call, &scope) {
         return Err(missing());
@@ -290,7 +297,7 @@ fn document(r: &LedgerRead<'_>, call: &Call<'_>, id: &Id, zone: &TimeZone) -> Re
     let section = documents::section_of_part(&sections, part).ok_or_else(missing)?;
     Ok(DocumentView {
         id: id.to_string(),
-        path: path.display().to_string(),
+        path: redact(&path.display().to_string()).text.into_owned(),
         heading: section.title.clone(),
         text: section.body.clone(),
         modified: stamp(row.mtime, zone),

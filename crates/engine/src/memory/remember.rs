@@ -22,10 +22,8 @@ pub struct Remember;
 
 /// What to keep.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// The fact, decision or lesson in one or a few sentences that stand on their own, with the reason. Kept word for word.
-    #[schemars(required)]
     pub text: String,
     /// fact (default), decision, preference, pattern, insight, procedure, skill, architecture, module, incident, fix, constraint, rule, identity, integration, note or a word of your own.
     pub kind: Option<String>,
@@ -38,6 +36,7 @@ pub struct Request {
     /// Id of the memory that this one corrects or replaces.
     pub supersedes: Option<String>,
     /// Words to find it by.
+    #[serde(default)]
     pub tags: Vec<String>,
     /// How sure you are, 0 to 1. Default 0.8 for agents, 1 for people.
     pub confidence: Option<f64>,
@@ -48,6 +47,7 @@ pub struct Request {
     /// The session it comes from.
     pub session: Option<String>,
     /// What it rests on: test output, file and line, a turn, a URL. One entry each.
+    #[serde(default)]
     pub evidence: Vec<String>,
     /// From when it is true, e.g. 2026-03-31.
     pub valid_from: Option<String>,
@@ -55,11 +55,12 @@ pub struct Request {
     pub valid_to: Option<String>,
     /// Days after which it leaves default recall; 1 or more.
     pub ttl_days: Option<u32>,
-    /// Where it holds: project (default where one is known), user, or branch.
+    /// Where it holds; the project by default, where one is known.
     pub scope: Option<ScopeName>,
     /// Keep it on the hot page.
     pub pinned: Option<bool>,
     /// Further facts about it, as names and texts.
+    #[serde(default)]
     pub metadata: BTreeMap<String, String>,
 }
 
@@ -101,11 +102,11 @@ impl From<LayerName> for strata_core::memory::Layer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ScopeName {
-    /// Everywhere this user works.
+    /// everywhere this user works
     User,
-    /// The whole project.
+    /// the whole project
     Project,
-    /// The current branch of the project.
+    /// the current branch of the project
     Branch,
 }
 

@@ -28,10 +28,8 @@ pub struct Update;
 
 /// What to change; what is left out stays.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// The memory, by its whole id or #number.
-    #[schemars(required)]
     pub id: String,
     /// The corrected text, whole.
     pub text: Option<String>,
@@ -49,7 +47,7 @@ pub struct Request {
     pub importance: Option<f64>,
     /// Keep it on the hot page, or no longer.
     pub pinned: Option<bool>,
-    /// hot or cold.
+    /// How near at hand it is kept.
     pub tier: Option<TierName>,
     /// Why it changes; kept in its history.
     pub reason: Option<String>,
@@ -59,9 +57,9 @@ pub struct Request {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TierName {
-    /// May stand on the hot page.
+    /// may stand on the hot page
     Hot,
-    /// Found by recall only.
+    /// found by recall only
     Cold,
 }
 
@@ -102,7 +100,8 @@ impl Operation for Update {
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let reference = Reference::exact("id", &request.id)?;
         let ledger = engine.ledger(call)?;
-        let old = ledger.read(&engine.control(call), |r| reference.find(r, call))?.existing()?;
+        let control = engine.control(call);
+        let old = ledger.read(&control, |r| reference.find(r, call))?.existing()?;
         must_stand(&old)?;
         let state = next_state(&old, &request)?;
         authority::authorise(engine, call, Action::Update, old.state.layer, &old.id)?;
@@ -111,7 +110,9 @@ impl Operation for Update {
             || request.kind.is_some()
             || request.tags.is_some();
         if rewritten {
-            replace(engine, call, &old, &state, &request)
+            let evidence = ledger.read(&control, |r| r.evidence(old.number))?;
+            let evidence = evidence.into_iter().map(|e| e.reference).collect();
+            replace(engine, call, &old, &state, evidence, &request)
         } else {
             adjust(engine, call, &old, &state, &request)
         }
@@ -119,8 +120,14 @@ impl Operation for Update {
 }
 
 fn must_stand(old: &MemoryRow) -> Result<(), Error> {
-    if old.state.status.is_live() || old.state.status == Status::Candidate {
+    if old.state.status.is_live() {
         return Ok(());
+    }
+    if old.state.status == Status::Candidate {
+        return Err(Error::Conflict {
+            message: format!("memory {} is a candidate; a person decides on it as it stands", old.id),
+            hint: "propose the better wording with `reflect`".into(),
+        });
     }
     let hint = match &old.superseded_by {
         Some(head) => format!("update {head}, its latest version"),
@@ -150,6 +157,7 @@ fn replace(
     call: &Call<'_>,
     old: &MemoryRow,
     state: &State,
+    evidence: Vec<String>,
     request: &Request,
 ) -> Result<Response, Error> {
     let mut gate = Gate::default();
@@ -176,11 +184,12 @@ fn replace(
         importance: state.importance,
         source: (!old.source.is_empty()).then(|| old.source.clone()),
         session: old.session.clone(),
-        evidence: Vec::new(),
+        evidence,
         valid_from: old.valid_from,
         valid_to: old.valid_to,
         scope: old.scope.clone(),
         pinned: state.pinned,
+        tier: state.tier,
         metadata: serde_json::from_str(&old.metadata).unwrap_or_default(),
         supersede_reason: gate.field("reason", request.reason.as_deref())?,
         redacted: gate.redacted,
@@ -225,7 +234,7 @@ fn adjust(
         w.change_state(old.number, Some(old.state_seq), state, seq)?;
         authority::seal(w, call, &actor)
     })?;
-    engine.follow_truth(call)?;
+    engine.index_what_was_stored(call);
     Ok(Response {
         id: old.id.clone(),
         number: old.number,

@@ -3,7 +3,7 @@
 use strata_core::{
     duplicate::{self, Comparison},
     id::{Id, IdKind},
-    memory::{Status, Tier},
+    memory::Status,
     policy::Action,
     principal::Principal,
     time::Timestamp,
@@ -55,7 +55,11 @@ pub fn store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Stored, 
     let ledger = engine.ledger(call)?;
     let control = engine.control(call);
     let identity = duplicate::identity(&draft.text);
-    let plan = ledger.read(&control, |read| Ok(plan(read, call, draft, &identity)))??;
+    let now = engine.clock().now();
+    let candidates = ledger.read(&control, |read| candidates(read, draft))?;
+    // Comparing long texts takes longer than a snapshot should be held.
+    let similar = nearest(candidates, draft);
+    let plan = ledger.read(&control, |read| Ok(plan(read, call, draft, &identity, similar, now)))??;
     if let Some(old) = &plan.predecessor {
         authority::authorise(engine, call, Action::Update, old.state.layer, &old.id)?;
     }
@@ -68,7 +72,7 @@ pub fn store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Stored, 
         commit(w, call, &actor, &new, &plan)
     })?;
     stored.similar = plan.similar.filter(|s| stored.superseded.as_ref() != Some(&s.id) && s.id != stored.id);
-    engine.follow_truth(call)?;
+    engine.index_what_was_stored(call);
     Ok(stored)
 }
 
@@ -89,8 +93,17 @@ pub(crate) fn store_distinct(engine: &Engine, call: &Call<'_>, drafts: &[Draft])
     Ok(())
 }
 
-fn plan(read: &LedgerRead<'_>, call: &Call<'_>, draft: &Draft, identity: &str) -> Result<Plan, Error> {
-    let similar = nearest(read, draft)?;
+/// A stored memory and how it stands to the draft.
+type Compared = (MemoryRow, Comparison);
+
+fn plan(
+    read: &LedgerRead<'_>,
+    call: &Call<'_>,
+    draft: &Draft,
+    identity: &str,
+    similar: Option<Compared>,
+    now: Timestamp,
+) -> Result<Plan, Error> {
     if let Some(named) = &draft.supersedes {
         let old = Reference::exact("supersedes", named)?.find(read, call)?.existing()?;
         return Ok(Plan {
@@ -102,9 +115,15 @@ fn plan(read: &LedgerRead<'_>, call: &Call<'_>, draft: &Draft, identity: &str) -
     if let Some(topic) = &draft.topic_key
         && let Some(old) = read.live_by_topic(&draft.scope, topic)?
     {
-        let same = read.content_key(identity)? == old.content_key;
+        let same = read.content_key(identity)? == old.content_key && !has_expired(&old, now);
         let predecessor = (!same).then_some(old);
         return Ok(Plan { predecessor, reason: format!("same topic: {topic}"), similar: found(similar) });
+    }
+    // Recall no longer shows an expired memory: to say it again is to say that it holds again.
+    let twin = read.live_by_content(&draft.scope, &read.content_key(identity)?)?;
+    if let Some(expired) = twin.filter(|twin| has_expired(twin, now)) {
+        let reason = "said again after it had expired".to_owned();
+        return Ok(Plan { predecessor: Some(expired), reason, similar: None });
     }
     let turned = similar.as_ref().filter(|(old, c)| {
         similar::takes_over(c)
@@ -119,25 +138,35 @@ fn plan(read: &LedgerRead<'_>, call: &Call<'_>, draft: &Draft, identity: &str) -
     Ok(Plan { predecessor: None, reason: String::new(), similar: found(similar) })
 }
 
-fn found(similar: Option<(MemoryRow, Comparison)>) -> Option<Similar> {
+fn has_expired(memory: &MemoryRow, now: Timestamp) -> bool {
+    memory.valid_to.is_some_and(|end| end <= now)
+}
+
+fn found(similar: Option<Compared>) -> Option<Similar> {
     similar.and_then(|(old, comparison)| Similar::of(&old.id, &old.body, &comparison))
 }
 
-/// The live memory, visible from where the draft goes, whose wording is nearest to it.
-fn nearest(read: &LedgerRead<'_>, draft: &Draft) -> Result<Option<(MemoryRow, Comparison)>, StoreError> {
-    let mut best: Option<(MemoryRow, Comparison)> = None;
+/// The live memories, visible from where the draft goes, that share most keys with it.
+fn candidates(read: &LedgerRead<'_>, draft: &Draft) -> Result<Vec<MemoryRow>, StoreError> {
+    let mut rows = Vec::new();
     for hit in read.by_bands(&stored_bands(draft), MAX_COMPARED)? {
-        let Some(old) = read.memory_by_number(hit.number)? else { continue };
-        if !old.state.status.is_live() || !draft.scope.sees(&old.scope) {
-            continue;
-        }
+        let row = read.memory_by_number(hit.number)?;
+        rows.extend(row.filter(|old| old.state.status.is_live() && draft.scope.sees(&old.scope)));
+    }
+    Ok(rows)
+}
+
+/// The one whose wording is nearest to the draft, if any says nearly the same.
+fn nearest(candidates: Vec<MemoryRow>, draft: &Draft) -> Option<Compared> {
+    let mut best: Option<Compared> = None;
+    for old in candidates {
         let comparison = duplicate::compare(&old.body, &draft.text);
         let telling = comparison.verdict != duplicate::Verdict::Different;
         if telling && best.as_ref().is_none_or(|(_, b)| comparison.similarity > b.similarity) {
             best = Some((old, comparison));
         }
     }
-    Ok(best)
+    best
 }
 
 fn stored_bands(draft: &Draft) -> Vec<i64> {
@@ -174,7 +203,7 @@ pub(crate) fn new_memory(
         metadata: serde_json::to_string(&draft.metadata).unwrap_or_else(|_| "{}".into()),
         state: State {
             status: Status::Active,
-            tier: Tier::Hot,
+            tier: draft.tier,
             layer: draft.layer,
             confidence: draft.confidence,
             importance: draft.importance,
@@ -217,6 +246,7 @@ fn commit(
             };
             let seq = w.record(&row)?;
             w.supersede(old.number, twin.number, &plan.reason, seq)?;
+            authority::seal(w, call, actor)?;
         }
         return Ok(Stored { id: twin.id, number: twin.number, new: false, superseded, similar: None });
     }

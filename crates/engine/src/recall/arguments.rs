@@ -17,24 +17,26 @@ pub const MAX_LIMIT: u32 = 100;
 
 /// What to look for.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// What you want to know, in plain words or keywords, in any language. Any text is safe.
-    #[schemars(required)]
     pub query: String,
     /// At most this many results, 1 to 100. Default 10.
     pub limit: Option<u32>,
     /// Only these layers.
+    #[serde(default)]
     pub layers: Vec<LayerName>,
     /// Only these kinds, e.g. decision, incident.
+    #[serde(default)]
     pub kinds: Vec<String>,
     /// Only these sources: memory (what was remembered), episode (raw turns), document (indexed files).
+    #[serde(default)]
     pub sources: Vec<SourceName>,
     /// Only memories with all of these tags.
+    #[serde(default)]
     pub tags: Vec<String>,
     /// Only what comes from this session.
     pub session: Option<String>,
-    /// here (default): this project and the user level; user: the user level only.
+    /// How far to look; here by default.
     pub scope: Option<Reach>,
     /// Also see what belongs to this branch of the project.
     pub branch: Option<String>,
@@ -68,9 +70,9 @@ pub enum SourceName {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reach {
-    /// Where the caller stands, and above.
+    /// this project and the user level
     Here,
-    /// The user level only.
+    /// the user level only
     User,
 }
 

@@ -63,6 +63,7 @@ impl Elsewhere {
     /// What to tell the reader.
     pub fn sentence(&self) -> String {
         match self.without_filters {
+            Some(1) => "without the filters there is 1 hit; loosen them".to_owned(),
             Some(n) => format!("without the filters there are {n} hits; loosen them"),
             None => format!("there are hits in: {}; pass --project to look there", self.projects.join(", ")),
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use strata_core::time::Timestamp;
+use strata_core::{memory::Layer, redact::redact, time::Timestamp};
 use strata_store::{
     error::StoreError,
     index::{Found, Section, SourceKind},
@@ -10,7 +10,7 @@ use strata_store::{
 };
 
 use super::search::Query;
-use crate::documents;
+use crate::{documents, maintain::import::DERIVED};
 
 /// A part of an indexed file: the file, the section as far as the index has it, and the part's number.
 #[derive(Debug, Clone)]
@@ -120,6 +120,31 @@ impl Item {
         }
     }
 
+    /// When a memory was stored, an event happened or a file last changed.
+    pub fn created_at(&self) -> Timestamp {
+        match self {
+            Self::Memory(m) => m.created_at,
+            Self::Episode(e) => e.at,
+            Self::Document(d) => d.file.mtime,
+        }
+    }
+
+    /// The id that an event had where it came from.
+    pub fn external_id(&self) -> Option<&str> {
+        let Self::Episode(e) = self else { return None };
+        e.external_id.as_deref().filter(|id| !id.starts_with(DERIVED))
+    }
+
+    /// A memory's layer, as of the time asked for.
+    pub fn layer(&self) -> Option<Layer> {
+        if let Self::Memory(m) = self { Some(m.state.layer) } else { None }
+    }
+
+    /// A memory's kind.
+    pub fn kind(&self) -> Option<String> {
+        if let Self::Memory(m) = self { Some(m.kind.to_string()) } else { None }
+    }
+
     /// Where it comes from, in a few words.
     pub fn origin(&self) -> String {
         match self {
@@ -127,7 +152,7 @@ impl Item {
             Self::Memory(m) => m.source.clone(),
             Self::Episode(e) if e.speaker.is_empty() => e.session.clone(),
             Self::Episode(e) => format!("{}, {}", e.speaker, e.session),
-            Self::Document(d) => d.file.path.clone(),
+            Self::Document(d) => redact(&d.file.path).text.into_owned(),
         }
     }
 }

@@ -39,9 +39,12 @@ pub struct Response {
     pub more: usize,
     /// `on`, or `off: reason`.
     pub semantic: String,
-    /// Changes not indexed yet; they took part all the same.
+    /// Changes not indexed yet; they took part all the same, but for `unsearched`.
     #[serde(skip_serializing_if = "is_zero")]
     pub index_behind: u64,
+    /// Changes that did not take part: ask again.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unsearched: u64,
     /// Where hits are, when there are none here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elsewhere: Option<Elsewhere>,
@@ -68,6 +71,9 @@ pub struct HitView {
     pub kind: String,
     /// Its date in the user's zone.
     pub date: String,
+    /// With `explain`: when it was stored (a turn: said; a file: changed).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<String>,
     /// How sure it is; absent for raw text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
@@ -141,7 +147,7 @@ impl Operation for Recall {
         count_use(engine, call, &outcome);
         let explain = request.explain.unwrap_or(false);
         let budget = request.budget_tokens.unwrap_or(DEFAULT_BUDGET).min(MAX_BUDGET);
-        Ok(Response::new(engine, request.query, outcome, elsewhere, explain, budget))
+        Ok(Response::new(engine, request.query, &outcome, elsewhere, explain, budget))
     }
 }
 
@@ -161,7 +167,7 @@ impl Response {
     fn new(
         engine: &Engine,
         query: String,
-        outcome: Outcome,
+        outcome: &Outcome,
         elsewhere: Option<Elsewhere>,
         explain: bool,
         budget: u32,
@@ -184,6 +190,7 @@ impl Response {
             hits,
             semantic: engine.searcher().semantic().to_string(),
             index_behind: outcome.index_behind,
+            unsearched: outcome.unsearched,
             elsewhere,
             near_misses: near
                 .map(|(h, reason)| NearMiss { reason, hit: HitView::new(h, zone, true) })
@@ -209,13 +216,14 @@ impl HitView {
                 Item::Episode(_) => "episode",
                 Item::Document(..) => "document",
             },
-            layer: hit.found.layer.to_string(),
-            kind: hit.found.kind.clone(),
+            layer: item.layer().unwrap_or(hit.found.layer).to_string(),
+            kind: item.kind().unwrap_or_else(|| hit.found.kind.clone()),
             date: item.at().to_date(zone),
+            created_at: explain.then(|| item.created_at().to_rfc3339()),
             confidence,
             origin: item.origin(),
             session: item.session().map(str::to_owned),
-            external_id: if let Item::Episode(e) = item { e.external_id.clone() } else { None },
+            external_id: item.external_id().map(str::to_owned),
             title: item.title(),
             text: excerpt(item, hit.found.part),
             score: hit.found.hit.score,
@@ -234,6 +242,10 @@ impl HitView {
         attributes.push(format!("from {}", self.origin));
         if self.duplicates > 0 {
             attributes.push(format!("{} more say the same", self.duplicates));
+        }
+        if let Some(created_at) = &self.created_at {
+            attributes.push(format!("session={}", self.session.as_deref().unwrap_or("none")));
+            attributes.push(format!("created={created_at}"));
         }
         if let Some(explanation) = &self.explanation {
             attributes.push(format!("score {:.3} {explanation}", self.score));
@@ -308,7 +320,7 @@ impl Render for Response {
             if let Some(elsewhere) = &self.elsewhere {
                 document = document.note(Mark::Info, elsewhere.sentence());
             }
-            return self.misses(document);
+            return self.misses(self.progress(document));
         }
         let records = self.hits.iter().map(HitView::record).collect();
         let mut document = Document::new().with(Block::Records { trust: Trust::Data, records });
@@ -322,17 +334,23 @@ impl Render for Response {
                 ),
             );
         }
-        if self.index_behind > 0 {
-            document = document.note(
-                Mark::Info,
-                format!("the index is {} changes behind; they were searched directly", self.index_behind),
-            );
-        }
-        self.misses(document)
+        self.misses(self.progress(document))
     }
 }
 
 impl Response {
+    fn progress(&self, document: Document) -> Document {
+        match (self.unsearched, self.index_behind) {
+            (0, 0) => document,
+            (0, behind) => document
+                .note(Mark::Info, format!("changes not indexed yet: {behind}; they were searched directly")),
+            (unsearched, _) => document.note(
+                Mark::Warning,
+                format!("the index is being made: {unsearched} changes were not searched; ask again shortly"),
+            ),
+        }
+    }
+
     fn misses(&self, document: Document) -> Document {
         if self.near_misses.is_empty() {
             return document;

@@ -10,12 +10,12 @@ use strata_core::{
     time::{TimeRange, Timestamp},
 };
 use strata_store::{
-    index::{self, CollectionKey, Filter, Found, QueryVector, SourceKind},
+    index::{self, CollectionKey, Filter, Found, QueryVector, Source, SourceKind},
     ledger::{LOCAL, LedgerRead},
 };
 
 use super::item::Item;
-use crate::{engine::Engine, error::Error, operation::Call};
+use crate::{engine::Engine, error::Error, operation::Call, settings};
 
 /// A checked search.
 #[derive(Debug, Clone)]
@@ -96,10 +96,10 @@ pub struct Outcome {
     pub hits: Vec<Hit>,
     /// The best that were not returned, with the reason.
     pub near_misses: Vec<(Hit, &'static str)>,
-    /// Changes that are not in the index yet but took part.
+    /// Changes that are not in the index yet.
     pub index_behind: u64,
-    /// Whether meaning took part beside words.
-    pub is_semantic: bool,
+    /// Those of them that did not take part.
+    pub unsearched: u64,
     /// Whether more was found than returned.
     pub has_more: bool,
 }
@@ -114,6 +114,7 @@ pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome
     let control = engine.control(call);
     let ledger = engine.ledger(call)?;
     let caught_up = engine.follow_truth(call)?;
+    let unsearched = caught_up.behind.saturating_sub(caught_up.pending.len() as u64);
     let searcher = engine.searcher();
     let collections = collections(&query.scope);
     let people = searcher.index().people(&control, &collections)?;
@@ -125,9 +126,10 @@ pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome
     let vector = values.as_ref().zip(searcher.model()).map(|(values, model)| QueryVector { model, values });
     let as_of = query.as_of.map(|at| ledger.read(&control, |r| r.seq_at(at))).transpose()?;
     let settings = rank_settings(engine, query.floor, now);
-    let filter = filter(query);
+    let filter = Filter { only: ledger.read(&control, |r| marked(r, query))?, ..filter(query) };
     let mut wanted = query.limit + SPARE;
-    for _ in 0..=WIDENINGS {
+    let mut widenings = 0;
+    loop {
         let request = index::Request {
             collections: &collections,
             query: &analysed,
@@ -141,12 +143,12 @@ pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome
         let answer = searcher.index().search(&control, &request, &caught_up.pending)?;
         let exhausted = answer.found.len() < wanted;
         let outcome = ledger.read(&control, |r| join(r, query, now, as_of, answer))?;
-        if outcome.hits.len() >= query.limit || exhausted {
-            return Ok(Outcome { index_behind: caught_up.behind, ..outcome });
+        if outcome.hits.len() >= query.limit || exhausted || widenings == WIDENINGS {
+            return Ok(Outcome { index_behind: caught_up.behind, unsearched, ..outcome });
         }
+        widenings += 1;
         wanted *= 4;
     }
-    Ok(Outcome { index_behind: caught_up.behind, ..Outcome::default() })
 }
 
 /// The collections that a reader in `scope` sees, as the index names them.
@@ -168,22 +170,44 @@ fn filter(query: &Query) -> Filter {
     }
 }
 
+/// The sources that a filter by session or tags lets through; `None` without such a filter. The index
+/// knows neither, and they must hold before the best are taken.
+fn marked(
+    ledger: &LedgerRead<'_>,
+    query: &Query,
+) -> Result<Option<HashSet<Source>>, strata_store::error::StoreError> {
+    if query.session.is_none() && query.tags.is_empty() {
+        return Ok(None);
+    }
+    let source = |kind| move |number| Source { kind, number };
+    let memories = ledger.memories_marked(query.session.as_deref(), &query.tags)?;
+    let mut only: HashSet<Source> = memories.into_iter().map(source(SourceKind::Memory)).collect();
+    if let Some(session) = query.session.as_deref().filter(|_| query.tags.is_empty()) {
+        for (namespace, project) in query.scope.collections() {
+            let turns =
+                ledger.episodes_of_session((&namespace, project.as_deref().unwrap_or("")), session)?;
+            only.extend(turns.into_iter().map(source(SourceKind::Episode)));
+        }
+    }
+    Ok(Some(only))
+}
+
 fn rank_settings(engine: &Engine, floor: Floor, now: Timestamp) -> RankSettings {
     let config = &engine.settings().config.recall;
-    let mut settings = RankSettings { now: Some(now.0), ..RankSettings::default() };
-    if config.fusion == "rrf" {
-        settings.fusion = Fusion::Rrf { k: 60.0, boosts: RrfBoosts::default() };
+    let mut ranking = RankSettings { now: Some(now.0), ..RankSettings::default() };
+    if config.fusion == settings::Fusion::Rrf {
+        ranking.fusion = Fusion::Rrf { k: 60.0, boosts: RrfBoosts::default() };
     }
     if floor == Floor::Task {
-        let least = &mut settings.floor;
+        let least = &mut ranking.floor;
         for share in [&mut least.keyword, &mut least.keyword_cjk, &mut least.fused] {
             *share *= TASK_SHARE;
         }
     }
     if !config.floor {
-        settings.floor.is_on = false;
+        ranking.floor.is_on = false;
     }
-    settings
+    ranking
 }
 
 /// Looks every found passage up in the ledger, drops what is no longer (or was not then) in force, keeps
@@ -195,7 +219,7 @@ fn join(
     as_of: Option<i64>,
     answer: index::Answer,
 ) -> Result<Outcome, strata_store::error::StoreError> {
-    let mut outcome = Outcome { is_semantic: answer.is_semantic, ..Outcome::default() };
+    let mut outcome = Outcome::default();
     let mut seen = HashSet::new();
     let mut take = |found: Found| -> Result<Option<Hit>, strata_store::error::StoreError> {
         // Sections of one file are results of their own; the parts of a memory are one result.
@@ -203,8 +227,7 @@ fn join(
         if !seen.insert((found.source, part)) {
             return Ok(None);
         }
-        let item = Item::load(ledger, &found, as_of)?;
-        Ok(item.filter(|i| i.passes(query, now)).map(|item| Hit { item, found }))
+        standing(ledger, query, now, as_of, found)
     };
     for found in answer.found {
         if let Some(hit) = take(found)? {
@@ -223,4 +246,25 @@ fn join(
         outcome.near_misses.extend(take(found)?.map(|hit| (hit, reason)));
     }
     Ok(outcome)
+}
+
+/// What was found or, when that is not in force or does not pass, the first of what was collapsed into
+/// it that is and does: the one shown must not take the others with it.
+fn standing(
+    ledger: &LedgerRead<'_>,
+    query: &Query,
+    now: Timestamp,
+    as_of: Option<i64>,
+    mut found: Found,
+) -> Result<Option<Hit>, strata_store::error::StoreError> {
+    let mut others = std::mem::take(&mut found.duplicates).into_iter();
+    loop {
+        let item = Item::load(ledger, &found, as_of)?;
+        if let Some(item) = item.filter(|i| i.passes(query, now)) {
+            found.duplicates = others.collect();
+            return Ok(Some(Hit { item, found }));
+        }
+        let Some(source) = others.next() else { return Ok(None) };
+        found = Found { source, part: 0, text: None, ..found };
+    }
 }

@@ -1,6 +1,8 @@
 //! One caller on one throwaway home, through the operation table.
 
-#![allow(dead_code, reason = "each test file uses its own part")]
+#![allow(dead_code, unreachable_pub, reason = "each test file uses its own part")]
+#![allow(clippy::panic, reason = "a session that cannot go on fails its test")]
+#![allow(clippy::needless_pass_by_value, reason = "calls read best with `json!` as they stand")]
 
 use serde_json::Value;
 use strata_core::{
@@ -21,23 +23,23 @@ use strata_engine::{
 };
 
 /// 2026-06-15T12:00:00Z.
-pub const NOON: Timestamp = Timestamp(1_781_524_800_000_000);
+pub(crate) const NOON: Timestamp = Timestamp(1_781_524_800_000_000);
 
-pub struct Session {
-    pub engine: Engine,
-    pub principal: Principal,
-    pub scope: Scope,
-    pub secret: Option<SecretKey>,
-    pub home: tempfile::TempDir,
+pub(crate) struct Session {
+    pub(crate) engine: Engine,
+    pub(crate) principal: Principal,
+    pub(crate) scope: Scope,
+    pub(crate) secret: Option<SecretKey>,
+    pub(crate) home: tempfile::TempDir,
 }
 
 impl Session {
     /// An agent at the user level of a fresh home.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::with_settings(|_| {})
     }
 
-    pub fn with_settings(change: impl FnOnce(&mut Settings)) -> Self {
+    pub(crate) fn with_settings(change: impl FnOnce(&mut Settings)) -> Self {
         let home = tempfile::tempdir().expect("a temporary directory");
         let mut settings = Settings::for_home(home.path());
         change(&mut settings);
@@ -52,17 +54,17 @@ impl Session {
         }
     }
 
-    pub fn as_principal(mut self, kind: PrincipalKind) -> Self {
+    pub(crate) fn of_kind(mut self, kind: PrincipalKind) -> Self {
         self.principal = Principal::new(kind, "test");
         self
     }
 
-    pub fn set_kind(&mut self, kind: PrincipalKind) {
+    pub(crate) fn set_kind(&mut self, kind: PrincipalKind) {
         self.principal = Principal::new(kind, "test");
     }
 
     /// Runs a tool and returns the whole reply.
-    pub fn reply(&self, tool: &str, arguments: Value) -> Result<Reply, Error> {
+    pub(crate) fn reply(&self, tool: &str, arguments: Value) -> Result<Reply, Error> {
         let entry =
             OPERATIONS.iter().find(|e| e.spec.tool == tool).unwrap_or_else(|| panic!("no tool `{tool}`"));
         let call = Call {
@@ -78,7 +80,7 @@ impl Session {
     }
 
     /// Runs a tool that must succeed and returns its JSON.
-    pub fn ok(&self, tool: &str, arguments: Value) -> Value {
+    pub(crate) fn ok(&self, tool: &str, arguments: Value) -> Value {
         match self.reply(tool, arguments.clone()) {
             Ok(reply) => reply.json,
             Err(e) => panic!("{tool} {arguments}: {e} ({})", e.hint()),
@@ -86,12 +88,12 @@ impl Session {
     }
 
     /// Runs a tool that must succeed and returns its Markdown.
-    pub fn text(&self, tool: &str, arguments: Value) -> String {
+    pub(crate) fn text(&self, tool: &str, arguments: Value) -> String {
         self.reply(tool, arguments).unwrap_or_else(|e| panic!("{tool}: {e}")).document.to_markdown()
     }
 
     /// Runs a tool that must fail and returns the kind of failure.
-    pub fn fails(&self, tool: &str, arguments: Value) -> ErrorKind {
+    pub(crate) fn fails(&self, tool: &str, arguments: Value) -> ErrorKind {
         match self.reply(tool, arguments.clone()) {
             Ok(reply) => panic!("{tool} {arguments} must fail but said {}", reply.json),
             Err(e) => {
@@ -102,17 +104,17 @@ impl Session {
     }
 
     /// Stores a text and returns its id.
-    pub fn remember(&self, text: &str) -> String {
+    pub(crate) fn remember(&self, text: &str) -> String {
         self.ok("remember", serde_json::json!({ "text": text }))["id"].as_str().expect("an id").to_owned()
     }
 
     /// The ids that a recall returns, best first.
-    pub fn recall(&self, query: &str) -> Vec<String> {
+    pub(crate) fn recall(&self, query: &str) -> Vec<String> {
         ids(&self.ok("recall", serde_json::json!({ "query": query })))
     }
 
     /// The same home as somebody else would see it.
-    pub fn reopened(&self) -> Engine {
+    pub(crate) fn reopened(&self) -> Engine {
         Engine::with_sources(
             Settings { home: self.home.path().to_owned(), ..self.engine.settings().clone() },
             Box::new(ManualClock::at(NOON)),
@@ -122,7 +124,7 @@ impl Session {
 }
 
 /// The ids of a recall's hits.
-pub fn ids(reply: &Value) -> Vec<String> {
+pub(crate) fn ids(reply: &Value) -> Vec<String> {
     reply["hits"]
         .as_array()
         .expect("hits")

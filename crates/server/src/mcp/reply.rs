@@ -1,7 +1,7 @@
 //! Replies fitted to what clients show: compact Markdown or JSON, never more than they keep.
 
 use serde_json::{Value, json};
-use strata_core::error::ErrorKind;
+use strata_core::{error::ErrorKind, redact::clean_text};
 use strata_engine::{
     error::Error,
     operation::Reply,
@@ -72,7 +72,19 @@ pub(super) struct Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self { kind: error.kind(), cause: error.to_string(), next: error.hint() }
+        Self { kind: error.kind(), cause: shortened(error.to_string()), next: shortened(error.hint()) }
+    }
+}
+
+/// The most characters of a cause or a next step: errors quote what was sent, and that may be anything.
+const MAX_SENTENCE: usize = 600;
+
+/// A sentence cut to what a model still reads, without control characters.
+fn shortened(sentence: String) -> String {
+    let clean = clean_text(&sentence).text;
+    match clean.char_indices().nth(MAX_SENTENCE) {
+        Some((end, _)) => format!("{}...", &clean[..end]),
+        None => clean.into_owned(),
     }
 }
 
@@ -294,7 +306,7 @@ mod tests {
 
     #[test]
     fn json_is_whole_or_refused() {
-        let reply = |json: Value| Reply { json, document: Document::new() };
+        let reply = |json: Value| Reply { json, document: Document::new(), is_alarming: false };
         assert_eq!(text(&reply(json!({"a": 1})), Form::Json).expect("short"), r#"{"a":1}"#);
         let error = text(&reply(json!("x".repeat(40_000))), Form::Json).expect_err("too long");
         assert!(error.hint().contains("less"), "{}", error.hint());

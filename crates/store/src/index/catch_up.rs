@@ -64,11 +64,11 @@ impl Index {
         let mut result = CaughtUp::default();
         match self.writer(control) {
             Ok(Some(mut writer)) => {
-                follow(&mut writer, tenant, truth, preparer, (started, budget), &mut result)?;
+                let followed = follow(&mut writer, tenant, truth, preparer, (started, budget), &mut result);
+                followed.or_else(searched_without)?;
             }
-            Ok(None)
-            | Err(StoreError::ReadOnly { .. } | StoreError::Full { .. } | StoreError::Busy { .. }) => {}
-            Err(error) => return Err(error),
+            Ok(None) => {}
+            Err(error) => searched_without(error)?,
         }
         let cursor = self.cursor(tenant)?;
         let from = if follows(truth, &cursor, head)? { cursor.mark } else { Mark::default() };
@@ -78,6 +78,14 @@ impl Index {
             result.pending = preparer.prepare(truth, &truth.changes(from, MAX_PENDING)?)?;
         }
         Ok(result)
+    }
+}
+
+/// Passes over what only keeps the index from being written: what it lacks is searched directly.
+fn searched_without(error: StoreError) -> Result<(), StoreError> {
+    match error {
+        StoreError::ReadOnly { .. } | StoreError::Full { .. } | StoreError::Busy { .. } => Ok(()),
+        other => Err(other),
     }
 }
 

@@ -1,12 +1,14 @@
 //! What a search may return, decided before ranking. Filters never change the statistics.
 
+use std::collections::HashSet;
+
 use strata_core::{memory::Layer, time::TimeRange};
 
 use super::{
     attributes::Attributes,
     bits::Bits,
     labels::Space,
-    truth::SourceKind,
+    truth::{Source, SourceKind},
     view::{Seen, View},
 };
 
@@ -23,6 +25,8 @@ pub struct Filter {
     pub time: Option<TimeRange>,
     /// These branches only, `""` being no branch; `None` is all.
     pub branches: Option<Vec<String>>,
+    /// These sources only; `None` is all. For what the index does not know and the ledger lists.
+    pub only: Option<HashSet<Source>>,
     /// Caller's marks that must be set (24 bits).
     pub with: u32,
     /// Caller's marks that must not be set.
@@ -97,6 +101,7 @@ impl<'f> Compiled<'f> {
             && self.filter.time.is_none()
             && self.filter.with == 0
             && self.filter.without == 0
+            && self.filter.only.is_none()
     }
 
     fn lets(&self, row: &Attributes) -> bool {
@@ -108,5 +113,6 @@ impl<'f> Compiled<'f> {
             && self.filter.time.is_none_or(|range| range.contains(strata_core::time::Timestamp(row.at)))
             && self.kinds.as_ref().is_none_or(|kinds| kinds.contains(row.kind))
             && self.branches.as_ref().is_none_or(|branches| branches.contains(row.branch))
+            && self.filter.only.as_ref().is_none_or(|only| row.source().is_some_and(|s| only.contains(&s)))
     }
 }

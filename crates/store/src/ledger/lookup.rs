@@ -72,6 +72,35 @@ impl LedgerRead<'_> {
         self.transaction.query(&sql, params![self.tenant, key], |row| self.memory_from(row))
     }
 
+    /// Numbers of the memories, of any scope and status, that come from `session` and have all of `tags`.
+    pub fn memories_marked(&self, session: Option<&str>, tags: &[String]) -> Result<Vec<i64>, StoreError> {
+        let mut sql = "SELECT m.number FROM memories m WHERE m.tenant = $1".to_owned();
+        let mut params: Vec<Param<'_>> = vec![self.tenant.into()];
+        if let Some(session) = session {
+            params.push(session.into());
+            sql.push_str(&format!(" AND m.session = ${}", params.len()));
+        }
+        for tag in tags {
+            params.push(tag.as_str().into());
+            let tagged = "SELECT number FROM memory_tags WHERE tenant = $1 AND tag";
+            sql.push_str(&format!(" AND m.number IN ({tagged} = ${})", params.len()));
+        }
+        self.transaction.query(&sql, &params, |row| row.get(0))
+    }
+
+    /// Numbers of the events of `session` in one collection.
+    pub fn episodes_of_session(
+        &self,
+        (namespace, project): (&str, &str),
+        session: &str,
+    ) -> Result<Vec<i64>, StoreError> {
+        self.transaction.query(
+            "SELECT number FROM episodes WHERE tenant = $1 AND namespace = $2 AND project = $3 AND session = $4",
+            params![self.tenant, namespace, project, session],
+            |row| row.get(0),
+        )
+    }
+
     /// The memories that share at least one band, those that share most first, at most `limit`.
     /// Scope and status are for the caller to look at.
     pub fn by_bands(&self, bands: &[i64], limit: usize) -> Result<Vec<BandHit>, StoreError> {

@@ -5,6 +5,10 @@ use strata_core::time::Timestamp;
 use super::{LedgerWrite, NewEpisode, NewMemory, PurgedKind, ReviewRow, Seq, State};
 use crate::{error::StoreError, params};
 
+/// The highest number that a load may bring along. Numbers after it are given one by one, so a file that
+/// names the last one there is would leave none for anything else.
+const HIGHEST_LOADED: i64 = 1 << 48;
+
 impl LedgerWrite<'_> {
     /// `wanted`, unless something has that number or had it before it was purged; then the next free one.
     pub fn free_number(&self, kind: PurgedKind, wanted: i64) -> Result<i64, StoreError> {
@@ -15,7 +19,8 @@ impl LedgerWrite<'_> {
         );
         let taken =
             self.transaction.query_one(&sql, params![self.tenant, wanted, kind.as_str()], |_| Ok(()))?;
-        if taken.is_none() && wanted > 0 { Ok(wanted) } else { self.next_number(table, kind.as_str()) }
+        let sensible = (1..=HIGHEST_LOADED).contains(&wanted);
+        if taken.is_none() && sensible { Ok(wanted) } else { self.next_number(table, kind.as_str()) }
     }
 
     /// Stores a memory with its whole history, oldest state first, under a number from

@@ -8,6 +8,9 @@ use strata_core::{
 use super::{LedgerRead, OPEN, audit::SignedHead, memories::content_hash};
 use crate::{error::StoreError, params};
 
+/// Who applies what a human's secret has approved.
+const APPROVAL: &str = "system:approval";
+
 /// How many findings are listed; more say nothing new.
 const LISTED: usize = 50;
 
@@ -35,6 +38,12 @@ pub enum Finding {
         /// The entry that was signed.
         seq: i64,
     },
+    /// Something was approved later than the last head that was signed, and an approval signs.
+    #[error("audit entry {seq} is an approval without a signature")]
+    Unsigned {
+        /// The approval.
+        seq: i64,
+    },
     /// A head signed with a key that is not the human's.
     #[error("audit entry {seq} was signed with an unknown key")]
     UnknownKey {
@@ -49,7 +58,7 @@ impl Finding {
         match self {
             Self::Chain(found) => found.seq(),
             Self::Unaudited { last, .. } => last.saturating_add(1),
-            Self::Signature { seq } | Self::UnknownKey { seq } => *seq,
+            Self::Signature { seq } | Self::Unsigned { seq } | Self::UnknownKey { seq } => *seq,
         }
     }
 }
@@ -63,7 +72,7 @@ pub enum MemoryFinding {
         /// The memory.
         id: String,
     },
-    /// Its present state is not its last state row.
+    /// Its present state is not its last state row, or a state is not what the audit says was done.
     #[error("the state of `{id}` was changed behind the ledger's back")]
     StateChanged {
         /// The memory.
@@ -111,6 +120,10 @@ impl LedgerRead<'_> {
                 None => checkpoints.push(head.checkpoint),
             }
         }
+        if key.is_some() {
+            let last_signed = signed.iter().map(|head| head.checkpoint.seq).max().unwrap_or(0);
+            findings.extend(self.unsigned_approval(last_signed)?);
+        }
         let (entries, head) = self.follow_chain(&checkpoints, &mut findings)?;
         let behind = checkpoints.iter().filter(|checkpoint| checkpoint.seq > head.seq);
         findings.extend(behind.filter_map(|checkpoint| head.check(checkpoint).err().map(Finding::from)));
@@ -148,14 +161,23 @@ impl LedgerRead<'_> {
         Ok((entries, head))
     }
 
-    /// Compares every memory with the hash that the audit keeps of it, and its present state with its
-    /// last state row. Returns what is wrong, by number.
+    /// Compares every memory with the hash that the audit keeps of it, its present state with its last
+    /// state row, and the layer and status of each state with the audit row that made it. Returns what is
+    /// wrong, by number.
     pub fn verify_memories(&self) -> Result<Vec<MemoryFinding>, StoreError> {
         let mut findings = Vec::new();
         self.transaction.for_each(
             "SELECT m.id, m.salt, m.kind, m.title, m.body, m.content_hash, a.after_hash,
                  s.number IS NOT NULL AND s.status = m.status AND s.tier = m.tier AND s.layer = m.layer
                      AND s.confidence = m.confidence AND s.importance = m.importance AND s.pinned = m.pinned
+                     AND NOT EXISTS (
+                         SELECT 1 FROM memory_states h
+                         JOIN audit r ON r.tenant = h.tenant AND r.seq = h.from_seq AND r.target = m.id
+                         WHERE h.tenant = m.tenant AND h.number = m.number
+                             AND (r.layer <> h.layer
+                                 OR r.action = 'remember' AND h.status <> 'active'
+                                 OR r.action = 'propose' AND h.status <> 'candidate'
+                                 OR r.action = 'forget' AND h.status <> 'trashed'))
              FROM memories m
              LEFT JOIN audit a ON a.tenant = m.tenant AND a.seq = m.seq AND a.target = m.id
              LEFT JOIN memory_states s ON s.tenant = m.tenant AND s.number = m.number
@@ -176,6 +198,14 @@ impl LedgerRead<'_> {
             },
         )?;
         Ok(findings)
+    }
+
+    /// The first approval behind the last signed head.
+    fn unsigned_approval(&self, last_signed: i64) -> Result<Option<Finding>, StoreError> {
+        let sql = "SELECT min(seq) FROM audit WHERE tenant = $1 AND seq > $2 AND principal = $3 AND outcome = 'done'";
+        let values = params![self.tenant, last_signed, APPROVAL];
+        let seq = self.transaction.query_one(sql, values, |row| row.get::<Option<i64>>(0))?.flatten();
+        Ok(seq.map(|seq| Finding::Unsigned { seq }))
     }
 
     fn unaudited(&self, last: i64) -> Result<Vec<Finding>, StoreError> {

@@ -101,7 +101,7 @@ pub(super) fn errors() -> String {
     page.push_str(
         "\nOver MCP a failed call is a result with `isError` whose first text block has three lines: `error:` and the \
          code, `cause:`, and `next:` with what to do. On the command line the cause and a hint go to standard error \
-         and the exit code tells the kind; 0 is success.\n\n| code | exit code | meaning |\n| --- | --- | --- |\n",
+         and the exit code tells the kind; 0 is success. `strata doctor` ends with 1 when something is wrong or nothing is stored yet.\n\n| code | exit code | meaning |\n| --- | --- | --- |\n",
     );
     for kind in ErrorKind::ALL {
         // Writing to a String cannot fail.

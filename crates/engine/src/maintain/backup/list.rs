@@ -17,7 +17,6 @@ pub struct List;
 
 /// How closely to look.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// Also check every byte and the audit of each backup; slow for large ones.
     pub verify: Option<bool>,

@@ -31,10 +31,8 @@ pub struct Restore;
 
 /// Which backup.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// The backup's id, from `backup list`.
-    #[schemars(required)]
     pub id: String,
     /// Give up what was stored since the backup was made.
     pub force: Option<bool>,
@@ -206,7 +204,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 /// Signs the new head when the caller holds the secret of the ledger that is in place now.
 fn sign(engine: &Engine, call: &Call<'_>, ledger: &Ledger) -> Result<(), Error> {
     let Some(secret) = call.secret else { return Ok(()) };
-    let key = hexadecimal(&secret.public().to_bytes());
+    let key = authority::public_key_text(secret);
     ledger.write(&engine.control(call), engine.clock().now(), |w| {
         if w.setting(PUBLIC_KEY)?.as_ref() == Some(&key) {
             w.sign_head(secret)?;

@@ -18,6 +18,21 @@ impl Examination<'_> {
         }
     }
 
+    pub(super) fn semantic(&mut self) {
+        use strata_embed::Semantic;
+        match self.engine.searcher().semantic() {
+            Semantic::Off { reason } => {
+                let hint =
+                    "words are searched all the same; `semantic.model` in config.toml chooses the model";
+                self.warn("semantic search", format!("off: {reason}"), hint);
+            }
+            state => {
+                let model = self.engine.searcher().model().unwrap_or_default().to_owned();
+                self.ok("semantic search", format!("{state}, with {model}"));
+            }
+        }
+    }
+
     pub(super) fn place(&mut self) {
         let home = self.engine.home().to_owned();
         let Some(existing) = home.ancestors().find(|folder| folder.exists()).map(PathBuf::from) else {

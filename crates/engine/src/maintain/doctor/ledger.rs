@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use strata_core::{chain::Checkpoint, memory::Status, signing::PublicKey, time::Timestamp};
 use strata_store::{
     backup,
-    ledger::{LOCAL, LedgerRead, MemoryFilter, MemoryRow, OPEN, SCHEMA},
+    ledger::{LOCAL, LedgerRead, MemoryFilter, MemoryFinding, MemoryRow, OPEN, SCHEMA},
     sql::Access,
 };
 
@@ -78,6 +78,10 @@ impl Examination<'_> {
         let witnesses = self.witnesses(&epoch, last_purge)?;
         let key = known.flatten();
         let report = ledger.read(&control, |r| r.verify_audit(&witnesses, key.as_ref()))?;
+        if key.is_some() && report.signed_heads == 0 {
+            let hint = "somebody took the signatures out of the ledger's file; compare with a backup";
+            self.bad("audit", "the home has a passphrase, but no line is signed any more", hint);
+        }
         if report.is_whole() {
             let signed = match report.signed_heads {
                 0 => "nothing signed yet".to_owned(),
@@ -117,6 +121,28 @@ impl Examination<'_> {
                 .extend(manifest.filter(|m| last_purge.is_none_or(|at| m.created_at > at)).map(|m| m.head));
         }
         Ok(witnesses)
+    }
+
+    /// The text of every memory has the hash that the audit keeps, and its states are those on record.
+    pub(super) fn texts(&mut self) -> Result<(), Error> {
+        let ledger = self.engine.existing_ledger()?;
+        let found = ledger.read(&self.engine.control(self.call), |r| r.verify_memories())?;
+        if found.is_empty() {
+            self.ok("texts", "every memory says what the audit has the hash of");
+        }
+        let ids = |wanted: fn(&MemoryFinding) -> Option<&String>| -> Vec<String> {
+            found.iter().filter_map(wanted).cloned().collect()
+        };
+        let text = ids(|f| if let MemoryFinding::TextChanged { id } = f { Some(id) } else { None });
+        let state = ids(|f| if let MemoryFinding::StateChanged { id } = f { Some(id) } else { None });
+        for (changed, what) in [(text, "text"), (state, "state")] {
+            if !changed.is_empty() {
+                let count = counted(changed.len(), "memory");
+                let detail = format!("{what} of {count} is not what the audit recorded: {}", named(&changed));
+                self.bad("texts", detail, "somebody changed the ledger's file; compare with a backup");
+            }
+        }
+        Ok(())
     }
 
     /// The state columns of every memory repeat its open state row.

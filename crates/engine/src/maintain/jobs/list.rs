@@ -19,7 +19,6 @@ const MOST: u32 = 500;
 
 /// Which jobs.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// Only this sort: import, index, reindex, ...
     pub kind: Option<String>,

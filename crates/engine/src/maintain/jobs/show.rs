@@ -15,10 +15,8 @@ pub struct Show;
 
 /// Which job.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Request {
     /// The job's id, from `jobs list`.
-    #[schemars(required)]
     pub id: String,
 }
 

@@ -8,7 +8,7 @@ use strata_core::{
     error::ParseError,
     id::Id,
     memory::{Kind, Layer, Status},
-    policy::Action,
+    policy::{self, Action, Verdict},
     principal::{Principal, PrincipalKind},
     scope::Scope,
     time::Timestamp,
@@ -61,18 +61,19 @@ impl Incoming {
             Line::StrataExport(_) => {}
             Line::Project(p) => {
                 let name = self.gate.field("name", Some(&p.name))?.unwrap_or_else(|| p.key.clone());
-                self.projects.push((p.key, name));
+                let key = self.needed("key", &p.key)?;
+                self.projects.push((key, name));
             }
             Line::Memory(m) => {
                 let memory = self.memory(engine, *m)?;
                 self.memories.push(memory);
             }
             Line::Episode(e) => {
-                let episode = self.episode(*e)?;
+                let episode = self.episode(&e)?;
                 self.episodes.push(episode);
             }
             Line::Review(v) => {
-                let review = self.review(*v)?;
+                let review = self.review(&v)?;
                 self.reviews.push(review);
             }
             Line::Purged(p) => {
@@ -84,6 +85,11 @@ impl Incoming {
         Ok(())
     }
 
+    fn needed(&mut self, field: &str, text: &str) -> Result<String, Error> {
+        let passed = self.gate.field(field, Some(text))?;
+        passed.ok_or_else(|| Error::argument(field, "is empty", "export the file again"))
+    }
+
     fn memory(&mut self, engine: &Engine, line: MemoryLine) -> Result<IncomingMemory, Error> {
         let gate = &mut self.gate;
         let body = gate.body("text", &line.text)?;
@@ -91,7 +97,8 @@ impl Incoming {
         engine.ids().fill(&mut salt);
         let mut history = Vec::with_capacity(line.states.len());
         for state in &line.states {
-            history.push((state.state()?, state.since, record_of(state)));
+            let record = gate.field("by", Some(&record_of(state)))?.unwrap_or_default();
+            history.push((state.state()?, state.since, record));
         }
         let first =
             history.first().ok_or_else(|| Error::argument("states", "is empty", "export the file again"))?.0;
@@ -104,13 +111,14 @@ impl Incoming {
             })
         });
         let evidence = evidence.collect::<Result<Vec<_>, Error>>()?;
+        let writer = writer(gate, &line.writer)?;
         let new = NewMemory {
             kind: Kind::parse(&line.kind).map_err(|e| Error::parse("kind", &e))?,
             title: gate.field("title", Some(&line.title))?.unwrap_or_default(),
             identity: duplicate::identity(&body),
             bands: duplicate::bands(&body).into_iter().map(u64::cast_signed).collect(),
-            scope: scope(line.scope)?,
-            branch_scope: line.branch_scope,
+            scope: scope(gate, &line.scope)?,
+            branch_scope: gate.field("branch_scope", Some(&line.branch_scope))?.unwrap_or_default(),
             commit: gate.field("commit", line.commit.as_deref())?,
             module_path: gate.field("module_path", line.module_path.as_deref())?,
             parent: gate.field("parent", line.parent.as_deref())?,
@@ -124,7 +132,7 @@ impl Incoming {
             metadata: metadata(gate, &line.metadata)?,
             state: first,
             evidence,
-            ..NewMemory::new(whole_id(&line.id)?, &body, &line.writer, Timestamp(line.created_at), salt)
+            ..NewMemory::new(whole_id(&line.id)?, &body, &writer, Timestamp(line.created_at), salt)
         };
         Ok(IncomingMemory {
             number: line.number,
@@ -135,7 +143,7 @@ impl Incoming {
         })
     }
 
-    fn episode(&mut self, line: EpisodeLine) -> Result<(i64, NewEpisode), Error> {
+    fn episode(&mut self, line: &EpisodeLine) -> Result<(i64, NewEpisode), Error> {
         let gate = &mut self.gate;
         let new = NewEpisode {
             id: whole_id(&line.id)?,
@@ -146,26 +154,26 @@ impl Incoming {
             role: gate.field("role", Some(&line.role))?.unwrap_or_default(),
             text: gate.body("text", &line.text)?,
             metadata: metadata(gate, &line.metadata)?,
-            scope: scope(line.scope)?,
-            source: line.source,
-            writer: line.writer,
+            scope: scope(gate, &line.scope)?,
+            source: gate.field("source", Some(&line.source))?.unwrap_or_default(),
+            writer: writer(gate, &line.writer)?,
         };
         Ok((line.number, new))
     }
 
-    fn review(&mut self, line: ReviewLine) -> Result<ReviewRow, Error> {
+    fn review(&mut self, line: &ReviewLine) -> Result<ReviewRow, Error> {
         let gate = &mut self.gate;
         Ok(ReviewRow {
             id: whole_id(&line.id)?.to_string(),
-            kind: line.kind,
+            kind: gate.field("kind", Some(&line.kind))?.unwrap_or_default(),
             status: ReviewStatus::parse(&line.status).map_err(|e| Error::parse("status", &e))?,
-            target: line.target,
+            target: gate.field("target", Some(&line.target))?.unwrap_or_default(),
             proposal: gate.body("proposal", &line.proposal)?,
             reason: gate.field("reason", Some(&line.reason))?.unwrap_or_default(),
-            proposer: line.proposer,
+            proposer: writer(gate, &line.proposer)?,
             created_at: Timestamp(line.created_at),
             decided_at: line.decided_at.map(Timestamp),
-            decided_by: line.decided_by,
+            decided_by: gate.field("decided_by", line.decided_by.as_deref())?,
             decision_note: gate.field("decision_note", line.decision_note.as_deref())?,
             seq: 0,
         })
@@ -191,6 +199,7 @@ impl Incoming {
             )?;
             return Err(Error::argument("path", message, "export less, or ask a person to run the command"));
         }
+        self.cut_foreign_links(engine, call)?;
         let name = call.principal.to_string();
         self.memories.iter_mut().for_each(|m| m.new.writer.clone_from(&name));
         self.episodes.iter_mut().for_each(|(_, e)| e.writer.clone_from(&name));
@@ -199,6 +208,32 @@ impl Incoming {
             review.status = ReviewStatus::Pending;
             (review.decided_at, review.decided_by, review.decision_note) = (None, None, None);
         }
+        Ok(())
+    }
+
+    /// Takes out links to memories here that the caller may not update: they would put versions of the
+    /// caller's making into the history of a rule. Tombstones speak of purges, which are a person's.
+    fn cut_foreign_links(&mut self, engine: &Engine, call: &Call<'_>) -> Result<(), Error> {
+        let ledger = engine.ledger(call)?;
+        let control = engine.control(call);
+        let is_foreign = |id: &str| -> Result<bool, Error> {
+            let known = ledger.read(&control, |r| r.memory(id))?;
+            let verdict = |layer| policy::decide(Action::Update, call.principal, layer).verdict;
+            Ok(known.is_some_and(|m| verdict(m.state.layer) != Verdict::Allow))
+        };
+        for memory in &mut self.memories {
+            if let Some(id) = &memory.new.supersedes
+                && is_foreign(id.as_str())?
+            {
+                memory.new.supersedes = None;
+            }
+            if let Some(id) = &memory.superseded_by
+                && is_foreign(id)?
+            {
+                (memory.superseded_by, memory.superseded_reason) = (None, None);
+            }
+        }
+        self.purged.clear();
         Ok(())
     }
 
@@ -245,16 +280,23 @@ fn name_command(error: Error) -> Error {
     }
 }
 
+/// Who an export says wrote something.
+fn writer(gate: &mut Gate, name: &str) -> Result<String, Error> {
+    Ok(gate.field("writer", Some(name))?.unwrap_or_else(|| "unknown".into()))
+}
+
 fn whole_id(text: &str) -> Result<Id, Error> {
     Id::parse(text).map_err(|e: ParseError| Error::parse("id", &e))
 }
 
-fn scope(fields: ScopeFields) -> Result<Scope, Error> {
-    let ScopeFields { namespace, project, branch } = fields;
-    if namespace.trim().is_empty() {
-        return Err(Error::argument("scope", "has no namespace", "shared is the default one"));
-    }
-    Ok(Scope { namespace, project, branch })
+fn scope(gate: &mut Gate, fields: &ScopeFields) -> Result<Scope, Error> {
+    let namespace = gate.field("namespace", Some(&fields.namespace))?;
+    Ok(Scope {
+        namespace: namespace
+            .ok_or_else(|| Error::argument("scope", "has no namespace", "shared is the default one"))?,
+        project: gate.field("project", fields.project.as_deref())?,
+        branch: gate.field("branch", fields.branch.as_deref())?,
+    })
 }
 
 /// Metadata as it is stored: short texts by name, each through the gate.

@@ -1,0 +1,89 @@
+//! The ledger's file edited with another program: `doctor` says so.
+
+mod maintain_support;
+
+use maintain_support::{Session, become_owner, home};
+use serde_json::json;
+use strata_store::sql::Control;
+
+const RULE: &str = "Never push to main without a review";
+
+/// A home with a rule that a person approved and a fact.
+fn furnished() -> Session {
+    let mut s = home(7);
+    become_owner(&mut s);
+    s.ok("remember", json!({ "text": RULE, "kind": "rule", "topic_key": "push" }));
+    s.remember("the pump runs at night");
+    s
+}
+
+fn edit(s: &Session, sql: &str) {
+    let database = s.engine.existing_ledger().expect("a ledger").database();
+    database.write(&Control::default(), |t| t.execute(sql, &[])).expect("changed");
+}
+
+#[track_caller]
+fn sick(s: &Session, check: &str) {
+    let report = s.ok("doctor", json!({}));
+    let found = report["findings"].as_array().expect("findings");
+    assert!(found.iter().any(|f| f["check"] == check && f["status"] == "bad"), "{check}: {report:#}");
+}
+
+#[test]
+fn an_untouched_home_is_healthy() {
+    let s = furnished();
+    assert_eq!(s.ok("doctor", json!({}))["healthy"], true);
+}
+
+#[test]
+fn a_rule_with_another_text_is_named() {
+    for column in ["body", "title", "kind"] {
+        let s = furnished();
+        edit(&s, &format!("UPDATE memories SET {column} = 'other' WHERE number = 1"));
+        sick(&s, "texts");
+    }
+}
+
+#[test]
+fn a_fact_that_was_made_a_rule_everywhere_is_named() {
+    let s = furnished();
+    edit(&s, "UPDATE memories SET layer = 'P0' WHERE number = 2");
+    edit(&s, "UPDATE memory_states SET layer = 'P0' WHERE number = 2");
+    sick(&s, "texts");
+}
+
+#[test]
+fn a_rule_that_was_trashed_everywhere_is_named() {
+    let s = furnished();
+    edit(&s, "UPDATE memories SET status = 'trashed' WHERE number = 1");
+    edit(&s, "UPDATE memory_states SET status = 'trashed' WHERE number = 1");
+    sick(&s, "texts");
+}
+
+#[test]
+fn a_candidate_that_was_put_in_force_everywhere_is_named() {
+    let s = furnished();
+    s.ok("reflect", json!({ "text": "Always push at once", "kind": "rule" }));
+    edit(&s, "UPDATE memories SET status = 'active' WHERE number = 3");
+    edit(&s, "UPDATE memory_states SET status = 'active' WHERE number = 3");
+    sick(&s, "texts");
+}
+
+#[test]
+fn signatures_that_were_taken_out_are_missed() {
+    let s = furnished();
+    edit(&s, "DELETE FROM audit_heads");
+    sick(&s, "audit");
+    let s = furnished();
+    edit(&s, "DELETE FROM audit_heads WHERE seq > 1");
+    sick(&s, "audit");
+}
+
+#[test]
+fn another_passphrase_is_not_taken_in_silence() {
+    let mut s = furnished();
+    s.secret = Some(maintain_support::secret("battery staple"));
+    assert_eq!(s.fails("init", json!({})).code(), "conflict");
+    s.secret = Some(maintain_support::secret("correct horse"));
+    s.ok("init", json!({}));
+}

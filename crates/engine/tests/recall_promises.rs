@@ -1,0 +1,351 @@
+//! What recall promises whatever happened to the index: the same answers from the same truth, in its time,
+//! its place and the user's zone.
+
+mod support;
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use strata_core::{
+    principal::PrincipalKind,
+    scope::Scope,
+    signing::{DerivationParams, SecretKey},
+    time::Timestamp,
+};
+use strata_engine::{
+    clock::{ManualClock, SeededIds},
+    engine::Engine,
+};
+use support::{NOON, Session, ids};
+
+const TRANSCRIPT: &str = include_str!("../../cli/assets/tour/transcript.jsonl");
+const QUESTIONS: &str = include_str!("../../cli/assets/tour/questions.jsonl");
+const DAY: i64 = 86_400_000_000;
+
+fn import(s: &Session, lines: &str) -> Value {
+    let file = s.home.path().join("in.jsonl");
+    strata_store::files::write_atomic(&file, lines.as_bytes()).expect("fixture");
+    s.ok("import", json!({ "path": file, "source": "test" }))
+}
+
+/// The same home, opened anew at another time: nothing in memory is kept.
+fn opened_at(s: Session, days: i64) -> Session {
+    let engine = Engine::with_sources(
+        s.engine.settings().clone(),
+        Box::new(ManualClock::at(Timestamp(NOON.0 + days * DAY))),
+        Box::new(SeededIds::new(900_000 + days.unsigned_abs())),
+    );
+    Session { engine, ..s }
+}
+
+fn reopened(s: Session) -> Session {
+    opened_at(s, 0)
+}
+
+/// The transcript of the tour and a few hundred generated memories, some corrected, some forgotten.
+fn furnished() -> Session {
+    let mut s = Session::new();
+    s.set_kind(PrincipalKind::Human);
+    s.secret = Some(SecretKey::derive("correct horse", &[3; 16], DerivationParams::CHEAP).expect("derived"));
+    s.ok("init", json!({}));
+    import(&s, TRANSCRIPT);
+    for n in 0..240 {
+        let id = s.remember(&format!(
+            "The {} service in region {} listens on port {} and is owned by team {}.",
+            ["billing", "search", "mail", "media", "login"][n % 5],
+            n % 12,
+            7_000 + n,
+            ["amber", "birch", "cedar"][n % 3],
+        ));
+        if n % 9 == 0 {
+            s.ok(
+                "update",
+                json!({ "id": id, "text": format!("Service number {n} was moved to port {}.", 9_000 + n) }),
+            );
+        } else if n % 11 == 0 {
+            s.ok("forget", json!({ "id": id, "reason": "retired" }));
+        }
+    }
+    s
+}
+
+/// Several hundred questions in English and Chinese: those of the tour, and parts of what was said.
+fn questions() -> Vec<String> {
+    let field = |line: &str, name: &str| {
+        let value: Value = serde_json::from_str(line).expect("JSON");
+        value[name].as_str().expect("text").to_owned()
+    };
+    let mut all: Vec<String> = QUESTIONS.lines().map(|l| field(l, "question")).collect();
+    all.extend(TRANSCRIPT.lines().step_by(2).map(|l| field(l, "text").chars().take(60).collect()));
+    for n in 0..120 {
+        all.push(format!(
+            "which port does the {} service in region {} use",
+            ["billing", "mail"][n % 2],
+            n % 12
+        ));
+        all.push(format!("port {}", 7_000 + n * 2));
+    }
+    all
+}
+
+/// Ids and scores of every answer: equal texts mean equal ranks and equal numbers.
+fn answers(s: &Session, questions: &[String]) -> Vec<String> {
+    let answer = |question: &String| {
+        let reply = s.ok("recall", json!({ "query": question, "limit": 10, "budget_tokens": 8000 }));
+        let mut line = question.clone();
+        for hit in reply["hits"].as_array().expect("hits") {
+            write!(line, " {} {}", hit["id"], hit["score"]).expect("a text grows");
+        }
+        line
+    };
+    questions.iter().map(answer).collect()
+}
+
+fn remove_index(s: &Session) {
+    let name = s.engine.searcher().index().path().file_name().expect("a name").to_string_lossy().into_owned();
+    let files: Vec<_> = std::fs::read_dir(s.home.path())
+        .expect("listed")
+        .flatten()
+        .filter(|e| e.file_name().to_string_lossy().starts_with(&name))
+        .collect();
+    assert!(!files.is_empty());
+    for file in files {
+        std::fs::remove_file(file.path()).expect("removed");
+    }
+}
+
+/// Searches until the index has followed everything.
+fn settled(s: Session) -> Session {
+    while !s.ok("recall", json!({ "query": "port" }))["index_behind"].is_null() {}
+    s
+}
+
+#[test]
+fn what_an_unfinished_index_leaves_out_is_said() {
+    let mut s = Session::new();
+    s.set_kind(PrincipalKind::Human);
+    let lines = (0..700).fold(String::new(), |mut lines, n| {
+        writeln!(lines, "{{\"id\":\"{n}\",\"text\":\"buoy {n} was painted\"}}").expect("a text grows");
+        lines
+    });
+    import(&s, &lines);
+    s.remember("the lighthouse keeper is called Edda");
+    let s = settled(s);
+    remove_index(&s);
+    let s = reopened(s);
+    let other = s.reopened();
+    let control = strata_store::sql::Control::default();
+    let index = other.searcher().index();
+    index.open(&control).expect("opened");
+    let writer = index.writer(&control).expect("a writer").expect("nobody else writes");
+    let reply = s.ok("recall", json!({ "query": "lighthouse keeper" }));
+    assert!(reply["unsearched"].as_u64().is_some_and(|n| n > 0), "{reply:#}");
+    let text = s.text("recall", json!({ "query": "lighthouse keeper" }));
+    assert!(text.contains("changes were not searched; ask again"), "{text}");
+    drop(writer);
+    let s = settled(s);
+    assert_eq!(s.recall("lighthouse keeper").len(), 1);
+    assert!(!s.text("recall", json!({ "query": "lighthouse keeper" })).contains("not searched"));
+}
+
+#[test]
+fn a_deleted_index_a_restored_ledger_and_a_fresh_start_give_the_same_answers() {
+    let s = settled(furnished());
+    let questions = questions();
+    assert!(questions.len() >= 450, "{}", questions.len());
+    let first = answers(&s, &questions);
+    let answered = first.iter().filter(|a| a.contains("_")).count();
+    assert!(answered * 10 >= questions.len() * 8, "{answered} of {}", questions.len());
+    assert_eq!(answers(&s, &questions), first, "warm");
+    let s = reopened(s);
+    assert_eq!(answers(&s, &questions), first, "cold");
+    remove_index(&s);
+    let s = settled(reopened(s));
+    assert_eq!(answers(&s, &questions), first, "index deleted");
+    let backup = s.ok("backup_create", json!({}));
+    for n in 0..30 {
+        s.remember(&format!("The billing service in region {} was shut down, incident {n}.", n % 12));
+    }
+    assert_ne!(answers(&s, &questions), first, "what came later takes part");
+    s.ok("backup_restore", json!({ "id": backup["id"], "force": true }));
+    let s = settled(s);
+    assert_eq!(answers(&s, &questions), first, "restored");
+    assert_eq!(answers(&reopened(s), &questions), first, "restored and cold");
+}
+
+#[test]
+fn as_of_shows_the_memory_as_it_was() {
+    let s = Session::new();
+    let old = s.remember("the meeting room is on floor two");
+    let s = opened_at(s, 10);
+    let new =
+        s.ok("update", json!({ "id": old, "text": "the meeting room is on floor seven" }))["id"].clone();
+    let s = opened_at(s, 20);
+    s.ok("forget", json!({ "id": new }));
+    let s = opened_at(s, 30);
+    let then =
+        |as_of: &str| json!(ids(&s.ok("recall", json!({ "query": "meeting room floor", "as_of": as_of }))));
+    assert_eq!(then("2026-06-14"), json!([]), "before it was stored");
+    assert_eq!(then("2026-06-15"), json!([old]), "the end of that day");
+    assert_eq!(then("2026-06-15T11:59:59Z"), json!([]));
+    assert_eq!(then("2026-06-24"), json!([old]));
+    assert_eq!(then("2026-06-25"), json!([new]));
+    assert_eq!(then("2026-07-04"), json!([new]));
+    assert_eq!(then("2026-07-05"), json!([]));
+    assert!(s.recall("meeting room floor").is_empty());
+}
+
+#[test]
+fn valid_at_asks_what_was_true_then() {
+    let s = Session::new();
+    let store = |text: &str, from: &str, to: &str| {
+        s.ok("remember", json!({ "text": text, "valid_from": from, "valid_to": to }))["id"].clone()
+    };
+    let winter = store("opening hours of the museum shop are ten to four", "2026-01-01", "2026-03-31");
+    let summer = store("opening hours of the museum shop are nine to eight", "2026-04-01", "");
+    let at = |day: &str| {
+        json!(ids(&s.ok("recall", json!({ "query": "museum shop opening hours", "valid_at": day }))))
+    };
+    assert_eq!(at("2025-12-31"), json!([]));
+    assert_eq!(at("2026-01-01"), json!([winter]));
+    assert_eq!(at("2026-03-31"), json!([winter]), "the last day counts whole");
+    assert_eq!(at("2026-04-01"), json!([summer]));
+    assert_eq!(json!(s.recall("museum shop opening hours")), json!([summer]), "now");
+}
+
+#[test]
+fn days_are_half_open_in_the_users_zone() {
+    let zone = jiff::tz::TimeZone::get("Asia/Shanghai").expect("known");
+    let mut s = Session::with_settings(|settings| settings.zone = zone);
+    s.set_kind(PrincipalKind::Human);
+    // Shanghai is eight hours ahead: these are the last and first minute of days there, not in UTC.
+    import(
+        &s,
+        "{\"id\":\"a\",\"at\":\"2026-03-30T15:59:00Z\",\"text\":\"ferry: last minute of the 30th\"}\n\
+         {\"id\":\"b\",\"at\":\"2026-03-30T16:00:00Z\",\"text\":\"ferry: first minute of the 31st\"}\n\
+         {\"id\":\"c\",\"at\":\"2026-03-31T15:59:59.999999Z\",\"text\":\"ferry: last instant of the 31st\"}\n\
+         {\"id\":\"d\",\"at\":\"2026-03-31T16:00:00Z\",\"text\":\"ferry: first instant of April\"}\n",
+    );
+    let found = |since: &str, until: &str| {
+        let reply = s.ok("recall", json!({ "query": "ferry", "since": since, "until": until }));
+        let mut found: Vec<String> = reply["hits"]
+            .as_array()
+            .expect("hits")
+            .iter()
+            .map(|h| h["external_id"].as_str().expect("an id").to_owned())
+            .collect();
+        found.sort();
+        found.concat()
+    };
+    assert_eq!(found("2026-03-31", "2026-03-31"), "bc");
+    assert_eq!(found("", "2026-03-30"), "a");
+    assert_eq!(found("2026-04-01", ""), "d");
+    assert_eq!(found("2026-03-30", "2026-04-01"), "abcd");
+    let dated = s.ok("recall", json!({ "query": "first instant of April" }));
+    assert_eq!(dated["hits"][0]["date"], "2026-04-01", "dates are shown in the same zone");
+}
+
+/// Field case 42, as far as one store decides it.
+#[test]
+fn field_case_42_a_branchs_memory_shows_on_the_branch_only() {
+    let mut s = Session::new();
+    let on = |branch: &str| Scope { branch: Some(branch.into()), ..Scope::project("app") };
+    s.scope = on("feat");
+    let branch =
+        s.ok("remember", json!({ "text": "the parser is rewritten by hand here", "scope": "branch" }));
+    let project = s.remember("the parser is covered by fuzz tests");
+    let both = |s: &Session| {
+        let mut found = s.recall("parser");
+        found.sort();
+        found
+    };
+    let id = branch["id"].as_str().expect("an id").to_owned();
+    let mut all = vec![id.clone(), project.clone()];
+    all.sort();
+    assert_eq!(both(&s), all);
+    s.scope = on("main");
+    assert_eq!(both(&s), [project.as_str()]);
+    assert!(!s.text("context", json!({ "query": "parser" })).contains("by hand"));
+    assert!(!s.text("context", json!({})).contains("by hand"));
+    let mut asked = ids(&s.ok("recall", json!({ "query": "parser", "branch": "feat" })));
+    asked.sort();
+    assert_eq!(asked, all, "unless asked for");
+    s.scope = Scope::project("app");
+    assert_eq!(both(&s), [project]);
+}
+
+#[test]
+fn a_scoped_search_without_a_hit_says_where_hits_are() {
+    let mut s = Session::new();
+    s.set_kind(PrincipalKind::Human);
+    s.scope = Scope::project("shop");
+    s.remember("the till is counted twice a day");
+    let reply = s.ok("recall", json!({ "query": "till counted", "layers": ["P6"] }));
+    assert_eq!(reply["elsewhere"]["without_filters"], 1, "{reply:#}");
+    let text = s.text("recall", json!({ "query": "till counted", "since": "2030-01-01" }));
+    assert!(text.contains("without the filters there is 1 hit"), "{text}");
+    s.scope = Scope::project("garden");
+    let reply = s.ok("recall", json!({ "query": "till counted" }));
+    assert_eq!(reply["elsewhere"]["projects"], json!(["shop"]), "a person is told the project");
+    assert!(s.text("recall", json!({ "query": "till counted" })).contains("shop"));
+    s.set_kind(PrincipalKind::Agent);
+    assert!(s.ok("recall", json!({ "query": "till counted" }))["elsewhere"].is_null(), "an agent is not");
+}
+
+#[test]
+fn filters_hold_before_the_best_are_taken() {
+    let s = Session::new();
+    for n in 0..300 {
+        s.remember(&format!("rollout {n}: the rollout of wave {n} was finished without trouble"));
+    }
+    let fix = s.ok(
+        "remember",
+        json!({ "text": "a rollout was repeated after the cache went stale", "kind": "fix" }),
+    );
+    for filter in
+        [json!({ "kinds": ["fix"] }), json!({ "layers": ["P6"] }), json!({ "kinds": "fix", "limit": 1 })]
+    {
+        let mut arguments = json!({ "query": "rollout" });
+        arguments.as_object_mut().expect("an object").extend(filter.as_object().expect("an object").clone());
+        assert_eq!(json!(ids(&s.ok("recall", arguments))), json!([fix["id"]]), "{filter}");
+    }
+}
+
+#[test]
+fn an_import_is_repeated_without_effect_and_its_secrets_are_gone() {
+    let mut s = Session::new();
+    s.set_kind(PrincipalKind::Human);
+    let aws = format!("AKIA{}", "Q3EXAMPLE7ABCDEF");
+    let lines = format!(
+        "{{\"id\":\"a\",\"session\":\"s\",\"text\":\"my password is hunter2, the office is blue\",\
+         \"metadata\":{{\"api_key\":\"{aws}\",\"mood\":\"good\"}}}}\n\
+         {{\"type\":\"relation\",\"text\":\"one\"}}{{\"type\":\"entity\",\"text\":\"two\"}}\n{{\"text\":\"cut of"
+    );
+    let first = import(&s, &lines);
+    let again = import(&s, &lines);
+    let status = s.ok("status", json!({}));
+    assert_eq!(status["holds"]["episodes"], 3, "field case 23: {first:#} {again:#}");
+    assert!(first.to_string().contains('3'), "the cut line is named: {first:#}");
+    let hit = s.ok("recall", json!({ "query": "office blue" }))["hits"][0]["id"].clone();
+    let shown = s.ok("inspect", json!({ "id": hit })).to_string();
+    assert!(shown.contains("good") && shown.contains("office is blue"), "{shown}");
+    for secret in ["hunter2", aws.as_str()] {
+        assert!(!shown.contains(secret), "{secret}: {shown}");
+    }
+}
+
+/// Field case 39: storing needs no model, so a long text is stored as it is or not at all.
+#[test]
+fn field_case_39_four_kilobytes_of_prose_are_kept_word_for_word() {
+    for model in ["static", "off"] {
+        let s = Session::with_settings(|settings| settings.config.semantic.model = model.into());
+        let prose: String = (0..60).fold(String::new(), |mut text, n| {
+            writeln!(text, "On day {n} the crew measured {} knots and wrote it down.", n * 3 % 17)
+                .expect("grows");
+            text
+        });
+        assert!(prose.len() >= 3_000);
+        let id = s.remember(&prose);
+        assert_eq!(s.ok("inspect", json!({ "id": id }))["text"], prose);
+    }
+}

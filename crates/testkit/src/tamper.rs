@@ -1,0 +1,76 @@
+//! Ledgers changed behind Strata's back, as somebody with a database tool would change them.
+
+use strata_store::sql::{Control, Database, Param};
+
+/// What is changed.
+#[derive(Debug, Clone, Copy)]
+pub enum Damage<'a> {
+    /// Another reason in an audit row.
+    AuditReason(i64),
+    /// Another principal in an audit row.
+    AuditPrincipal(i64),
+    /// An audit row taken out.
+    AuditRow(i64),
+    /// The audit's tail cut off behind a row; the records it speaks of stay.
+    AuditTail(i64),
+    /// The same, with the states and events that carry its sequences.
+    WholeTail(i64),
+    /// Heads that claim another key.
+    HeadKeys,
+    /// Heads with another signature.
+    HeadSignatures,
+    /// A memory lifted into layer P0.
+    Layer(&'a str),
+    /// The states of a memory, by its number.
+    States(i64),
+    /// Successors that do not exist.
+    Successors,
+    /// A migration with another text than the one released, by its version.
+    Migration(i64),
+    /// A migration that only a newer Strata knows, and that keeps older ones from reading and writing.
+    NewerSchema,
+}
+
+/// Does it.
+///
+/// # Panics
+/// Nothing was there to change.
+pub fn tamper(ledger: &Database, damage: Damage<'_>) {
+    let statements: Vec<(&str, Vec<Param<'_>>)> = match damage {
+        Damage::AuditReason(seq) => {
+            vec![("UPDATE audit SET reason = 'nothing to see' WHERE seq = $1", vec![seq.into()])]
+        }
+        Damage::AuditPrincipal(seq) => {
+            vec![("UPDATE audit SET principal = 'human:somebody' WHERE seq = $1", vec![seq.into()])]
+        }
+        Damage::AuditRow(seq) => vec![("DELETE FROM audit WHERE seq = $1", vec![seq.into()])],
+        Damage::AuditTail(last) => vec![("DELETE FROM audit WHERE seq > $1", vec![last.into()])],
+        Damage::WholeTail(last) => vec![
+            ("DELETE FROM audit WHERE seq > $1", vec![last.into()]),
+            ("DELETE FROM memory_states WHERE from_seq > $1", vec![last.into()]),
+            ("DELETE FROM episodes WHERE seq > $1", vec![last.into()]),
+        ],
+        Damage::HeadKeys => vec![("UPDATE audit_heads SET public_key = zeroblob(32)", Vec::new())],
+        Damage::HeadSignatures => vec![("UPDATE audit_heads SET signature = zeroblob(64)", Vec::new())],
+        Damage::Layer(id) => vec![("UPDATE memories SET layer = 'P0' WHERE id = $1", vec![id.into()])],
+        Damage::States(number) => {
+            vec![("DELETE FROM memory_states WHERE number = $1", vec![number.into()])]
+        }
+        Damage::Migration(version) => {
+            vec![("UPDATE schema_migrations SET checksum = 'x' WHERE version = $1", vec![version.into()])]
+        }
+        Damage::NewerSchema => vec![(
+            "INSERT INTO schema_migrations (version, name, checksum, min_reader, min_writer, applied_at)
+             VALUES (999, 'future', 'x', 999, 999, 0)",
+            Vec::new(),
+        )],
+        Damage::Successors => vec![(
+            "UPDATE memories SET superseded_by = 'mem_0000000000' WHERE superseded_by IS NOT NULL",
+            Vec::new(),
+        )],
+    };
+    for (sql, values) in statements {
+        let changed = ledger.write(&Control::default(), |t| t.execute(sql, &values)).expect("changed");
+        assert!(changed > 0, "{damage:?}: {sql}");
+    }
+}
