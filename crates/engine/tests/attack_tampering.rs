@@ -4,7 +4,7 @@ mod maintain_support;
 
 use maintain_support::{Session, become_owner, home};
 use serde_json::json;
-use strata_store::sql::Control;
+use strata_testkit::tamper::{Damage, tamper};
 
 const RULE: &str = "Never push to main without a review";
 
@@ -17,9 +17,8 @@ fn furnished() -> Session {
     s
 }
 
-fn edit(s: &Session, sql: &str) {
-    let database = s.engine.existing_ledger().expect("a ledger").database();
-    database.write(&Control::default(), |t| t.execute(sql, &[])).expect("changed");
+fn edit(s: &Session, damage: Damage<'_>) {
+    tamper(s.engine.existing_ledger().expect("a ledger").database(), damage);
 }
 
 #[track_caller]
@@ -39,7 +38,7 @@ fn an_untouched_home_is_healthy() {
 fn a_rule_with_another_text_is_named() {
     for column in ["body", "title", "kind"] {
         let s = furnished();
-        edit(&s, &format!("UPDATE memories SET {column} = 'other' WHERE number = 1"));
+        edit(&s, Damage::Word(column));
         sick(&s, "texts");
     }
 }
@@ -47,16 +46,14 @@ fn a_rule_with_another_text_is_named() {
 #[test]
 fn a_fact_that_was_made_a_rule_everywhere_is_named() {
     let s = furnished();
-    edit(&s, "UPDATE memories SET layer = 'P0' WHERE number = 2");
-    edit(&s, "UPDATE memory_states SET layer = 'P0' WHERE number = 2");
+    edit(&s, Damage::Everywhere(2, "layer", "P0"));
     sick(&s, "texts");
 }
 
 #[test]
 fn a_rule_that_was_trashed_everywhere_is_named() {
     let s = furnished();
-    edit(&s, "UPDATE memories SET status = 'trashed' WHERE number = 1");
-    edit(&s, "UPDATE memory_states SET status = 'trashed' WHERE number = 1");
+    edit(&s, Damage::Everywhere(1, "status", "trashed"));
     sick(&s, "texts");
 }
 
@@ -64,18 +61,17 @@ fn a_rule_that_was_trashed_everywhere_is_named() {
 fn a_candidate_that_was_put_in_force_everywhere_is_named() {
     let s = furnished();
     s.ok("reflect", json!({ "text": "Always push at once", "kind": "rule" }));
-    edit(&s, "UPDATE memories SET status = 'active' WHERE number = 3");
-    edit(&s, "UPDATE memory_states SET status = 'active' WHERE number = 3");
+    edit(&s, Damage::Everywhere(3, "status", "active"));
     sick(&s, "texts");
 }
 
 #[test]
 fn signatures_that_were_taken_out_are_missed() {
     let s = furnished();
-    edit(&s, "DELETE FROM audit_heads");
+    edit(&s, Damage::HeadsAfter(0));
     sick(&s, "audit");
     let s = furnished();
-    edit(&s, "DELETE FROM audit_heads WHERE seq > 1");
+    edit(&s, Damage::HeadsAfter(1));
     sick(&s, "audit");
 }
 

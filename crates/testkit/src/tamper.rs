@@ -21,6 +21,13 @@ pub enum Damage<'a> {
     HeadSignatures,
     /// A memory lifted into layer P0.
     Layer(&'a str),
+    /// Another word in a text column (`body`, `title` or `kind`) of the first memory.
+    Word(&'a str),
+    /// Another word in a state column (`layer` or `status`) of a memory, by its number: in its row and in all
+    /// of its states, so that the two agree.
+    Everywhere(i64, &'a str, &'a str),
+    /// Signed heads behind a row taken out.
+    HeadsAfter(i64),
     /// The states of a memory, by its number.
     States(i64),
     /// Successors that do not exist.
@@ -53,6 +60,18 @@ pub fn tamper(ledger: &Database, damage: Damage<'_>) {
         Damage::HeadKeys => vec![("UPDATE audit_heads SET public_key = zeroblob(32)", Vec::new())],
         Damage::HeadSignatures => vec![("UPDATE audit_heads SET signature = zeroblob(64)", Vec::new())],
         Damage::Layer(id) => vec![("UPDATE memories SET layer = 'P0' WHERE id = $1", vec![id.into()])],
+        Damage::Word("body") => vec![("UPDATE memories SET body = 'other' WHERE number = 1", Vec::new())],
+        Damage::Word("title") => vec![("UPDATE memories SET title = 'other' WHERE number = 1", Vec::new())],
+        Damage::Word(_) => vec![("UPDATE memories SET kind = 'other' WHERE number = 1", Vec::new())],
+        Damage::Everywhere(number, "layer", value) => vec![
+            ("UPDATE memories SET layer = $2 WHERE number = $1", vec![number.into(), value.into()]),
+            ("UPDATE memory_states SET layer = $2 WHERE number = $1", vec![number.into(), value.into()]),
+        ],
+        Damage::Everywhere(number, _, value) => vec![
+            ("UPDATE memories SET status = $2 WHERE number = $1", vec![number.into(), value.into()]),
+            ("UPDATE memory_states SET status = $2 WHERE number = $1", vec![number.into(), value.into()]),
+        ],
+        Damage::HeadsAfter(seq) => vec![("DELETE FROM audit_heads WHERE seq > $1", vec![seq.into()])],
         Damage::States(number) => {
             vec![("DELETE FROM memory_states WHERE number = $1", vec![number.into()])]
         }
