@@ -101,11 +101,13 @@ impl Floor {
 
     /// The least evidence that a query needs of its best hit.
     fn least(&self, evidence: &Evidence, query: &Query) -> f32 {
-        match evidence.cosine {
+        let least = match evidence.cosine {
             Some(_) => self.fused,
             None if query.is_mostly_cjk() => self.keyword_cjk,
             None => self.keyword,
-        }
+        };
+        let is_brief = !query.is_mostly_cjk() && counted(query).count() <= BRIEF_WORDS;
+        if is_brief { BRIEF * least } else { least }
     }
 
     /// Parts the hits that have enough evidence from those that do not; both keep their order.
@@ -184,6 +186,13 @@ struct Units<'a> {
     weights: Vec<f32>,
     total: f32,
 }
+
+/// Words up to which a query is brief.
+const BRIEF_WORDS: usize = 2;
+
+/// The share of the least evidence that a brief query needs: where one of two words is found, the other is as
+/// likely another word for the same thing ("payment provider") as another thing.
+const BRIEF: f32 = 0.85;
 
 /// Words beyond which a longer query asks for no more evidence; twice as many CJK pairs.
 const MOST_WORDS: f32 = 6.0;

@@ -147,7 +147,7 @@ impl Operation for Remember {
         tool: "remember",
         cli: &["remember"],
         positional: &["text"],
-        title: "Remember",
+        title: "Store a memory",
         about: "Stores one memory, word for word: a decision with its reason, a fact, a preference, a lesson, an incident and \
                 its fix. Use it when something will matter in a later session. One fact per call. To correct something, \
                 pass `supersedes` or the same `topic_key`; the old value then no longer shows. The same text twice is \

@@ -79,6 +79,10 @@ pub enum Reach {
 impl Request {
     /// Checks the request and turns it into a search.
     pub fn to_query(&self, engine: &Engine, call: &Call<'_>) -> Result<Query, Error> {
+        if self.query.trim().is_empty() {
+            let hint = "say what you look for; `context` without a query shows the newest memories";
+            return Err(Error::argument("query", "is empty", hint));
+        }
         let zone = &engine.settings().zone;
         let moment = |field: &str, text: &Option<String>| {
             text.as_deref().map(|t| parse_range(t, zone).map_err(|e| Error::parse(field, &e))).transpose()

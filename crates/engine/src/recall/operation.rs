@@ -127,7 +127,7 @@ impl Operation for Recall {
         tool: "recall",
         cli: &["recall"],
         positional: &["query"],
-        title: "Recall",
+        title: "Find what is remembered",
         about: "Finds memories, past conversation turns and indexed documents by words and meaning, in any language. Use it \
                 whenever you wonder what was decided, tried or learned before. Filters (layers, kinds, sources, tags, session, \
                 since, until, branch) apply before ranking. Hits come with id, layer, date and confidence; `inspect` shows \
@@ -319,6 +319,10 @@ impl Render for Response {
                 Document::new().note(Mark::Info, format!("Nothing found in memory for \"{shown}\"."));
             if let Some(elsewhere) = &self.elsewhere {
                 document = document.note(Mark::Info, elsewhere.sentence());
+            }
+            if self.elsewhere.is_none() && self.near_misses.is_empty() {
+                document =
+                    document.note(Mark::Info, "Other words may help; `explain` shows what came close.");
             }
             return self.misses(self.progress(document));
         }
