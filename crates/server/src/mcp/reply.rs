@@ -72,7 +72,7 @@ pub(super) struct Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self { kind: error.kind(), cause: shortened(error.to_string()), next: shortened(error.hint()) }
+        Self { kind: error.kind(), cause: shortened(&error.to_string()), next: shortened(&error.hint()) }
     }
 }
 
@@ -80,8 +80,8 @@ impl From<Error> for Failure {
 const MAX_SENTENCE: usize = 600;
 
 /// A sentence cut to what a model still reads, without control characters.
-fn shortened(sentence: String) -> String {
-    let clean = clean_text(&sentence).text;
+fn shortened(sentence: &str) -> String {
+    let clean = clean_text(sentence).text;
     match clean.char_indices().nth(MAX_SENTENCE) {
         Some((end, _)) => format!("{}...", &clean[..end]),
         None => clean.into_owned(),
