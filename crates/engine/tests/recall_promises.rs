@@ -349,3 +349,25 @@ fn field_case_39_four_kilobytes_of_prose_are_kept_word_for_word() {
         assert_eq!(s.ok("inspect", json!({ "id": id }))["text"], prose);
     }
 }
+
+/// The README's own example, among other things that are remembered.
+#[test]
+fn a_brief_question_finds_what_one_of_its_words_names() {
+    let s = Session::new();
+    let wanted = s.remember("We moved payments to PortOne v2, because v1 ends in May");
+    for other in [
+        "The office printer is on the second floor",
+        "Deploys happen on Tuesdays after the review",
+        "The staging database listens on port 5433",
+        "Odile prefers short commit messages",
+        "The nightly backup goes to the NAS at 03:15",
+    ] {
+        s.remember(other);
+    }
+    assert_eq!(s.recall("which payment provider?").first(), Some(&wanted));
+    assert!(s.recall("sourdough recipe").is_empty());
+    assert_eq!(
+        s.fails("recall", serde_json::json!({ "query": " " })),
+        strata_core::error::ErrorKind::Invalid
+    );
+}
