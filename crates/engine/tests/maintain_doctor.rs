@@ -243,6 +243,7 @@ fn jobs_are_listed_shown_cancelled_and_ended_when_their_worker_is_dead() {
         (shown["state"].as_str(), shown["done"].as_i64(), shown["message"].as_str()),
         (Some("stalled"), Some(4), Some("sorting"))
     );
+    s.set_kind(PrincipalKind::Agent);
     assert_eq!(s.fails("jobs_cancel", json!({ "id": ids[1].as_str() })), ErrorKind::Conflict, "not its own");
     s.set_kind(PrincipalKind::Human);
     let cancelled = s.ok("jobs_cancel", json!({ "id": ids[1].as_str() }));
