@@ -9,8 +9,11 @@ use serde_json::{Value, json};
 use strata_core::scope::Scope;
 use strata_engine::{engine::Engine, settings::Settings};
 use strata_server::mcp::{Ended, EngineSource, Options, ScopeResolver, serve};
-use tokio::io::{
-    AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf, duplex, split,
+use tokio::{
+    io::{
+        AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf, duplex, split,
+    },
+    sync::oneshot,
 };
 
 /// Far above anything these tests wait for.
@@ -58,15 +61,25 @@ fn with_server<F: Future<Output = ()>>(
 
 /// Holds the first call until the sender is used or dropped; later ones go on at once.
 fn first_is_held() -> (mpsc::Sender<()>, ScopeResolver) {
+    let (release, _arrived, scope) = first_is_held_and_told();
+    (release, scope)
+}
+
+/// The same, with a sign that the first call has arrived and is held.
+fn first_is_held_and_told() -> (mpsc::Sender<()>, oneshot::Receiver<()>, ScopeResolver) {
     let (release, released) = mpsc::channel();
-    let first = Mutex::new(Some(released));
+    let (arrive, arrived) = oneshot::channel();
+    let first = Mutex::new(Some((released, arrive)));
     let scope = move || {
         let held = first.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // An error says that the sender is gone: the test is over.
-        held.map(|released| released.recv().ok());
+        if let Some((released, arrive)) = held {
+            // Errors say that nobody listens any more, or that the test is over.
+            arrive.send(()).ok();
+            released.recv().ok();
+        }
         Scope::user()
     };
-    (release, Arc::new(scope))
+    (release, arrived, Arc::new(scope))
 }
 
 #[test]
@@ -111,9 +124,10 @@ fn a_call_past_its_deadline_is_answered_and_the_server_goes_on() {
 
 #[test]
 fn a_cancelled_call_gets_no_answer_and_holds_nobody_up() {
-    let (release, scope) = first_is_held();
+    let (release, arrived, scope) = first_is_held_and_told();
     with_server(&Options::default(), scope, |mut client| async move {
         client.call(1, json!({})).await;
+        arrived.await.expect("the first call is held");
         client.send(json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } })).await;
         client.call(2, json!({})).await;
         assert_eq!(client.read().await["id"], 2, "the first was withdrawn");
