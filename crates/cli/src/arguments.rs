@@ -151,32 +151,39 @@ fn global_arguments() -> Vec<Arg> {
 struct Node {
     name: &'static str,
     entry: Option<&'static Entry>,
+    /// An older path of the operation: accepted, not shown.
+    older: bool,
     children: Vec<Self>,
 }
 
 fn tree() -> Vec<Node> {
     let mut roots = Vec::new();
     for entry in OPERATIONS {
-        insert(&mut roots, entry.spec.cli, entry);
+        insert(&mut roots, entry.spec.cli, entry, false);
+    }
+    for entry in OPERATIONS {
+        for path in entry.older_commands {
+            insert(&mut roots, path, entry, true);
+        }
     }
     roots
 }
 
-fn insert(nodes: &mut Vec<Node>, path: &[&'static str], entry: &'static Entry) {
+fn insert(nodes: &mut Vec<Node>, path: &[&'static str], entry: &'static Entry, older: bool) {
     let Some((name, rest)) = path.split_first() else { return };
     let at = nodes.iter().position(|n| n.name == *name).unwrap_or_else(|| {
-        nodes.push(Node { name, entry: None, children: Vec::new() });
+        nodes.push(Node { name, entry: None, older, children: Vec::new() });
         nodes.len() - 1
     });
     match rest {
         [] => nodes[at].entry = Some(entry),
-        _ => insert(&mut nodes[at].children, rest, entry),
+        _ => insert(&mut nodes[at].children, rest, entry, older),
     }
 }
 
 impl Node {
     fn command(&self) -> Command {
-        let mut command = Command::new(self.name);
+        let mut command = Command::new(self.name).hide(self.older);
         command = match self.entry {
             Some(entry) => operation_command(command, entry),
             None => command.about(self.group_about()).subcommand_required(true).arg_required_else_help(true),
@@ -188,7 +195,7 @@ impl Node {
     }
 
     fn group_about(&self) -> String {
-        let names: Vec<_> = self.children.iter().map(|c| c.name).collect();
+        let names: Vec<_> = self.children.iter().filter(|c| !c.older).map(|c| c.name).collect();
         let mut name = self.name.chars();
         let capital: String = name.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
         format!("{capital}{}: {}", name.as_str(), names.join(", "))

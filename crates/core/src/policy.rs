@@ -19,14 +19,26 @@ pub enum Action {
     Restore,
     /// Ask for a change that somebody else decides.
     Propose,
+    /// Decide that something proposed takes effect.
+    Approve,
+    /// Bring a layer back to what a snapshot shows.
+    Rollback,
     /// Erase something everywhere, for good.
     Purge,
 }
 
 impl Action {
     /// Every action, in table order.
-    pub const ALL: [Self; 6] =
-        [Self::Remember, Self::Update, Self::Forget, Self::Restore, Self::Propose, Self::Purge];
+    pub const ALL: [Self; 8] = [
+        Self::Remember,
+        Self::Update,
+        Self::Forget,
+        Self::Restore,
+        Self::Propose,
+        Self::Approve,
+        Self::Rollback,
+        Self::Purge,
+    ];
 
     /// The word written to the audit.
     pub const fn as_str(self) -> &'static str {
@@ -36,6 +48,8 @@ impl Action {
             Self::Forget => "forget",
             Self::Restore => "restore",
             Self::Propose => "propose",
+            Self::Approve => "approve",
+            Self::Rollback => "rollback",
             Self::Purge => "purge",
         }
     }
@@ -101,16 +115,20 @@ const WRITES: [[Decision; 6]; 7] = [
 
 /// Decides whether `principal` may do `action` in `layer`.
 ///
-/// Remember, update, forget and restore follow the write table. Anyone may propose. A purge takes a
-/// human's approval whatever the layer.
+/// Remember, update, forget, restore and rollback follow the write table. Anyone may propose. An
+/// approval and a purge take a human's secret whatever the layer.
 pub fn decide(action: Action, principal: &Principal, layer: Layer) -> Decision {
     match action {
         Action::Propose => allow("anyone may propose; the review queue decides"),
+        Action::Approve if principal.kind == PrincipalKind::Human => {
+            approve("what was proposed takes effect when a human approves it with the secret")
+        }
+        Action::Approve => refuse("only a human with the secret approves"),
         Action::Purge if principal.kind == PrincipalKind::Human => {
             approve("a purge erases for good, so a human confirms it with the secret")
         }
         Action::Purge => refuse("only a human with the secret purges"),
-        Action::Remember | Action::Update | Action::Forget | Action::Restore => {
+        Action::Remember | Action::Update | Action::Forget | Action::Restore | Action::Rollback => {
             WRITES[layer.index()][principal.kind as usize]
         }
     }
@@ -138,7 +156,9 @@ mod tests {
         for layer in Layer::ALL.iter().copied() {
             for (column, kind) in PrincipalKind::ALL.into_iter().enumerate() {
                 let principal = Principal::new(kind, "test");
-                for action in [Action::Remember, Action::Update, Action::Forget, Action::Restore] {
+                for action in
+                    [Action::Remember, Action::Update, Action::Forget, Action::Restore, Action::Rollback]
+                {
                     let decision = decide(action, &principal, layer);
                     let mark = match decision.verdict {
                         Verdict::Allow => 'A',
@@ -157,12 +177,13 @@ mod tests {
     }
 
     #[test]
-    fn purge_is_for_humans_and_proposals_for_all() {
+    fn purge_and_approval_are_for_humans_and_proposals_for_all() {
         for kind in PrincipalKind::ALL {
             let principal = Principal::new(kind, "test");
-            let purge = decide(Action::Purge, &principal, Layer::P5).verdict;
             let human = kind == PrincipalKind::Human;
-            assert_eq!(purge, if human { Verdict::NeedsApproval } else { Verdict::Refuse });
+            let expected = if human { Verdict::NeedsApproval } else { Verdict::Refuse };
+            assert_eq!(decide(Action::Purge, &principal, Layer::P5).verdict, expected);
+            assert_eq!(decide(Action::Approve, &principal, Layer::P5).verdict, expected);
             assert_eq!(decide(Action::Propose, &principal, Layer::P0).verdict, Verdict::Allow);
         }
     }

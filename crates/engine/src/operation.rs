@@ -23,18 +23,24 @@ use crate::{
 pub enum Toolset {
     /// The default of every client: at most eight tools.
     Core,
+    /// Rules, audit, snapshots, review, graph, consolidation, gate: p-layer's tools and what it lacked.
+    Governance,
+    /// The tools of p-layer's older server, under their old names.
+    Compat,
     /// Maintenance: for people and schedules, shown to a client only on request.
     Admin,
 }
 
 impl Toolset {
     /// Every toolset, in documentation order.
-    pub const ALL: [Self; 2] = [Self::Core, Self::Admin];
+    pub const ALL: [Self; 4] = [Self::Core, Self::Governance, Self::Compat, Self::Admin];
 
     /// The word used in `--toolsets`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Core => "core",
+            Self::Governance => "governance",
+            Self::Compat => "compat",
             Self::Admin => "admin",
         }
     }
@@ -51,6 +57,15 @@ pub enum Effect {
     Destroy,
 }
 
+/// What a protocol client gets when it does not ask for a form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextForm {
+    /// The response laid out as Markdown.
+    Markdown,
+    /// The response as indented JSON: what a seed's tool of that name returns.
+    Json,
+}
+
 /// Who is meant to call an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Audience {
@@ -65,7 +80,7 @@ pub enum Audience {
 pub struct Spec {
     /// The group it is shown in.
     pub toolset: Toolset,
-    /// Wire name: `[a-z0-9_]`, at most 24 characters.
+    /// Wire name: `[a-z_]`, at most 24 characters; in [`Toolset::Compat`] hyphens and 27.
     pub tool: &'static str,
     /// Command path on the command line, e.g. `["backup", "create"]`.
     pub cli: &'static [&'static str],
@@ -109,6 +124,10 @@ pub trait Operation {
     const SPEC: Spec;
     /// Older names of arguments, accepted but not shown: (alias, name).
     const ALIASES: &'static [(&'static str, &'static str)] = &[];
+    /// Older command paths, accepted but not shown.
+    const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[];
+    /// The form of the reply when a protocol client names none.
+    const TEXT_FORM: TextForm = TextForm::Markdown;
 
     /// Does it.
     fn run(engine: &Engine, call: &Call<'_>, request: Self::Request) -> Result<Self::Response, Error>;
@@ -132,6 +151,10 @@ pub struct Entry {
     pub spec: Spec,
     /// Older names of arguments, accepted but not shown: (alias, name).
     pub aliases: &'static [(&'static str, &'static str)],
+    /// Older command paths, accepted but not shown.
+    pub older_commands: &'static [&'static [&'static str]],
+    /// The form of the reply when a protocol client names none.
+    pub text_form: TextForm,
     /// The request's schema, reduced to what every client accepts.
     pub request_schema: fn() -> Value,
     /// Runs the operation on leniently read JSON arguments.
@@ -143,6 +166,8 @@ pub const fn entry<O: Operation>() -> Entry {
     Entry {
         spec: O::SPEC,
         aliases: O::ALIASES,
+        older_commands: O::OLDER_COMMANDS,
+        text_form: O::TEXT_FORM,
         request_schema: schema::portable_of::<O::Request>,
         run: run_json::<O>,
     }

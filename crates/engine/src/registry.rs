@@ -52,7 +52,10 @@ pub fn find(toolset: Toolset, tool: &str) -> Option<&'static Entry> {
 
 /// The operation behind a command path.
 pub fn find_command(path: &[&str]) -> Option<&'static Entry> {
-    OPERATIONS.iter().find(|e| e.spec.cli == path)
+    OPERATIONS
+        .iter()
+        .find(|e| e.spec.cli == path)
+        .or_else(|| OPERATIONS.iter().find(|e| e.older_commands.contains(&path)))
 }
 
 #[cfg(test)]
@@ -65,12 +68,14 @@ mod tests {
     fn names_fit_every_client_and_are_unique() {
         let mut tools = HashSet::new();
         let mut commands = HashSet::new();
-        for Entry { spec, .. } in OPERATIONS {
-            assert!(
-                spec.tool.len() <= 24 && spec.tool.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'),
-                "{}",
-                spec.tool
-            );
+        for Entry { spec, older_commands, .. } in OPERATIONS {
+            let compat = spec.toolset == Toolset::Compat;
+            let fits = spec.tool.len() <= if compat { 27 } else { 24 };
+            let plain = |b: u8| b.is_ascii_lowercase() || b == b'_' || (compat && b == b'-');
+            assert!(fits && spec.tool.bytes().all(plain), "{}", spec.tool);
+            for path in *older_commands {
+                assert!(commands.insert(*path), "{path:?}");
+            }
             assert!(spec.about.chars().count() <= 900, "{}", spec.tool);
             assert!(tools.insert((spec.toolset, spec.tool)), "{}", spec.tool);
             assert!(commands.insert(spec.cli), "{:?}", spec.cli);

@@ -66,7 +66,7 @@ impl Handler {
         mut arguments: JsonObject,
         context: &RequestContext<RoleServer>,
     ) -> Result<String, String> {
-        let mut form = Form::Markdown;
+        let mut form = Form::from(entry.text_form);
         let outcome = match take_form(entry, &mut arguments) {
             Ok(chosen) => {
                 form = chosen;
@@ -145,7 +145,8 @@ async fn tell_progress(
 /// Removes the argument that belongs to this face from those of the operation.
 fn take_form(entry: &Entry, arguments: &mut JsonObject) -> Result<Form, Error> {
     let own = (entry.request_schema)();
-    Form::read(if own["properties"].get(FORMAT).is_some() { None } else { arguments.remove(FORMAT) })
+    let argument = if own["properties"].get(FORMAT).is_some() { None } else { arguments.remove(FORMAT) };
+    Form::read(argument, entry.text_form.into())
 }
 
 /// The client as it names itself, in the handshake or with the request.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use strata_core::{error::ErrorKind, redact::clean_text};
 use strata_engine::{
     error::Error,
-    operation::Reply,
+    operation::{Reply, TextForm},
     render::{Block, Document, Mark, Record},
 };
 
@@ -21,15 +21,27 @@ const NOTE_ROOM: usize = 300;
 pub(super) enum Form {
     Markdown,
     Json,
+    /// For a seed's tool whose reply is JSON that people read too.
+    IndentedJson,
+}
+
+impl From<TextForm> for Form {
+    fn from(form: TextForm) -> Self {
+        match form {
+            TextForm::Markdown => Self::Markdown,
+            TextForm::Json => Self::IndentedJson,
+        }
+    }
 }
 
 impl Form {
-    /// Reads the `format` argument. Error: another word.
-    pub(super) fn read(argument: Option<Value>) -> Result<Self, Error> {
+    /// Reads the `format` argument; absent is `default`. Error: another word.
+    pub(super) fn read(argument: Option<Value>, default: Self) -> Result<Self, Error> {
         match argument {
-            None | Some(Value::Null) => Ok(Self::Markdown),
+            None | Some(Value::Null) => Ok(default),
             Some(Value::String(word)) => match word.trim().to_ascii_lowercase().as_str() {
-                "" | "markdown" | "md" | "text" => Ok(Self::Markdown),
+                "" => Ok(default),
+                "markdown" | "md" | "text" => Ok(Self::Markdown),
                 "json" => Ok(Self::Json),
                 _ => Err(unknown_form(&word)),
             },
@@ -47,8 +59,11 @@ fn unknown_form(given: &str) -> Error {
 pub(super) fn text(reply: &Reply, form: Form) -> Result<String, Error> {
     match form {
         Form::Markdown => Ok(capped(&reply.document, MAX_CHARS)),
-        Form::Json => {
-            let text = reply.json.to_string();
+        Form::Json | Form::IndentedJson => {
+            let text = match form {
+                Form::IndentedJson => format!("{:#}", reply.json),
+                _ => reply.json.to_string(),
+            };
             let length = text.chars().count();
             if length > MAX_CHARS {
                 return Err(Error::argument(
@@ -110,7 +125,9 @@ impl Failure {
         let code = kind.code();
         match form {
             Form::Markdown => format!("error: {code}\ncause: {cause}\nnext: {next}"),
-            Form::Json => json!({ "error": { "code": code, "cause": cause, "next": next } }).to_string(),
+            Form::Json | Form::IndentedJson => {
+                json!({ "error": { "code": code, "cause": cause, "next": next } }).to_string()
+            }
         }
     }
 }
@@ -317,10 +334,15 @@ mod tests {
         for (given, form) in
             [(None, Form::Markdown), (Some(json!("")), Form::Markdown), (Some(json!("JSON")), Form::Json)]
         {
-            assert_eq!(Form::read(given).expect("known"), form);
+            assert_eq!(Form::read(given, Form::Markdown).expect("known"), form);
         }
-        assert!(Form::read(Some(json!("xml"))).expect_err("unknown").to_string().contains("format"));
-        assert!(Form::read(Some(json!(1))).is_err());
+        assert!(
+            Form::read(Some(json!("xml")), Form::Markdown)
+                .expect_err("unknown")
+                .to_string()
+                .contains("format")
+        );
+        assert!(Form::read(Some(json!(1)), Form::Markdown).is_err());
     }
 
     #[test]
