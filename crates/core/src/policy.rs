@@ -21,6 +21,8 @@ pub enum Action {
     Propose,
     /// Decide that something proposed takes effect.
     Approve,
+    /// Give a place in the order of changes a name, to come back to.
+    Snapshot,
     /// Bring a layer back to what a snapshot shows.
     Rollback,
     /// Erase something everywhere, for good.
@@ -29,13 +31,14 @@ pub enum Action {
 
 impl Action {
     /// Every action, in table order.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Remember,
         Self::Update,
         Self::Forget,
         Self::Restore,
         Self::Propose,
         Self::Approve,
+        Self::Snapshot,
         Self::Rollback,
         Self::Purge,
     ];
@@ -49,6 +52,7 @@ impl Action {
             Self::Restore => "restore",
             Self::Propose => "propose",
             Self::Approve => "approve",
+            Self::Snapshot => "snapshot",
             Self::Rollback => "rollback",
             Self::Purge => "purge",
         }
@@ -115,11 +119,12 @@ const WRITES: [[Decision; 6]; 7] = [
 
 /// Decides whether `principal` may do `action` in `layer`.
 ///
-/// Remember, update, forget, restore and rollback follow the write table. Anyone may propose. An
-/// approval and a purge take a human's secret whatever the layer.
+/// Remember, update, forget, restore and rollback follow the write table. Anyone may propose and take a
+/// snapshot. An approval and a purge take a human's secret whatever the layer.
 pub fn decide(action: Action, principal: &Principal, layer: Layer) -> Decision {
     match action {
         Action::Propose => allow("anyone may propose; the review queue decides"),
+        Action::Snapshot => allow("a snapshot names a place in the order of changes and alters no memory"),
         Action::Approve if principal.kind == PrincipalKind::Human => {
             approve("what was proposed takes effect when a human approves it with the secret")
         }
@@ -185,6 +190,7 @@ mod tests {
             assert_eq!(decide(Action::Purge, &principal, Layer::P5).verdict, expected);
             assert_eq!(decide(Action::Approve, &principal, Layer::P5).verdict, expected);
             assert_eq!(decide(Action::Propose, &principal, Layer::P0).verdict, Verdict::Allow);
+            assert_eq!(decide(Action::Snapshot, &principal, Layer::P0).verdict, Verdict::Allow);
         }
     }
 

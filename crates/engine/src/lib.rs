@@ -8,6 +8,7 @@
 //! - only [`clock`] tells the time and draws random bits;
 //! - opening an [`engine::Engine`] touches no file: the store opens at the first call that needs it.
 
+pub mod audit;
 pub mod authority;
 pub mod bench;
 pub mod clock;
@@ -34,5 +35,6 @@ pub mod resources;
 pub mod schema;
 pub mod searcher;
 pub mod settings;
+pub mod snapshot;
 pub mod status;
 pub mod usage;

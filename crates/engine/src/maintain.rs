@@ -15,7 +15,7 @@ pub mod reindex;
 pub mod transfer;
 
 /// A number of things in words: `1 memory`, `2 memories`.
-fn counted(number: usize, one: &str) -> String {
+pub(crate) fn counted(number: usize, one: &str) -> String {
     match number {
         1 => format!("1 {one}"),
         n if one.ends_with("ss") => format!("{n} {one}es"),

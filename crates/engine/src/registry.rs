@@ -1,6 +1,7 @@
 //! The table of all operations: the only list, from which every face and the reference docs are made.
 
 use crate::{
+    audit::MemoryAudit,
     bench::Bench,
     context::operation::Context,
     eval::operations::{EvalJsonl, EvalLocomo},
@@ -12,6 +13,7 @@ use crate::{
     operation::{Entry, Toolset, entry},
     recall::operation::Recall,
     reflect::Reflect,
+    snapshot,
     status::Status,
 };
 
@@ -43,6 +45,13 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<jobs::list::List>(),
     entry::<jobs::show::Show>(),
     entry::<jobs::cancel::Cancel>(),
+    // Snapshots, audit, figures.
+    entry::<snapshot::create::Create>(),
+    entry::<snapshot::list::List>(),
+    entry::<snapshot::show::Show>(),
+    entry::<snapshot::compare::Compare>(),
+    entry::<snapshot::rollback::Rollback>(),
+    entry::<MemoryAudit>(),
 ];
 
 /// The operation with a wire name in a toolset.

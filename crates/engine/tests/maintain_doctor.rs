@@ -172,6 +172,50 @@ fn states_that_contradict_their_history_are_named() {
 }
 
 #[test]
+fn a_snapshot_that_is_not_what_it_was_is_named() {
+    let with_snapshot = || {
+        let s = furnished();
+        s.ok("snapshot_create", json!({ "version_id": "v1" }));
+        let id = s.recall("fact number 3 about the bridge")[0].clone();
+        s.ok("update", json!({ "id": id, "confidence": 0.3 }));
+        s
+    };
+    let s = with_snapshot();
+    assert!(
+        findings(&doctor(&s), "ok")
+            .contains(&("snapshots".into(), "1 snapshot, each as it was taken".into()))
+    );
+    for damage in [Damage::SnapshotPlace("v1"), Damage::SnapshotHash("v1"), Damage::FirstState(5)] {
+        let s = with_snapshot();
+        tamper(&s, damage);
+        expect_bad(&s, "snapshots", "'v1'");
+    }
+}
+
+#[test]
+fn links_to_nothing_are_named_and_rows_of_nothing_are_wrong() {
+    for (damage, words) in [
+        (Damage::Link("supersedes", 15), "stored to replace one that is not here"),
+        (Damage::Link("parent", 3), "under one that is not here"),
+    ] {
+        let s = furnished();
+        tamper(&s, damage);
+        let warned = findings(&doctor(&s), "warn");
+        assert!(warned.iter().any(|(c, d)| c == "links" && d.contains(words)), "{warned:?}");
+    }
+    let s = furnished();
+    s.ok("remember", json!({ "text": "heard in the talk", "evidence": ["ep_0000000000"], "tags": ["talk"] }));
+    let warned = findings(&doctor(&s), "warn");
+    assert!(
+        warned.iter().any(|(c, d)| c == "links" && d.contains("evidence that is not here")),
+        "{warned:?}"
+    );
+    tamper(&s, Damage::MemoryRow(16));
+    expect_bad(&s, "links", "rows of `evidence` that belong to no memory: 1");
+    expect_bad(&s, "links", "rows of `memory_tags` that belong to no memory: 1");
+}
+
+#[test]
 fn a_damaged_index_is_found_and_made_anew() {
     let s = furnished();
     let before = s.recall("bridge");

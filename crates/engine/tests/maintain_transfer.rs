@@ -63,9 +63,15 @@ fn load(s: &Session, text: &str) -> Value {
 #[test]
 fn export_load_export_is_byte_equal() {
     let mut s = furnished(7);
+    // Snapshots of earlier times, and one that a purge takes something out of.
+    s.ok("snapshot_create", json!({ "version_id": "v1", "label": "第一" }));
+    s.remember("what came after the first snapshot");
+    s.ok("snapshot_create", json!({ "version_id": "v2" }));
+    s.ok("snapshot_create", json!({ "version_id": "v3" }));
     // A gap in the numbers, and a tombstone that says why.
     become_owner(&mut s);
     let gone = acting(&mut s, PrincipalKind::Agent, |s| s.remember("to be purged without a trace"));
+    s.ok("snapshot_create", json!({ "version_id": "v4" }));
     s.ok("purge", json!({ "id": gone }));
     acting(&mut s, PrincipalKind::Agent, |s| s.remember("the one behind the gap"));
     let first = export(&s, "a.jsonl").expect("exported");

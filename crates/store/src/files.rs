@@ -26,18 +26,46 @@ pub fn write_atomic(path: &Path, content: &[u8]) -> Result<(), StoreError> {
 
 /// [`write_atomic`], with faults scripted for tests.
 pub fn write_atomic_with(path: &Path, content: &[u8], faults: &FaultPlan) -> Result<(), StoreError> {
+    replace_with(path, faults, |out| {
+        out.write_all(content).map_err(|error| explain_io("write", path, &error))
+    })
+}
+
+/// [`write_atomic`] for content that is made piece by piece and need not fit into memory. When `fill` fails,
+/// the file stays as it was.
+pub fn write_atomic_from<E: From<StoreError>>(
+    path: &Path,
+    fill: impl FnOnce(&mut dyn Write) -> Result<(), E>,
+) -> Result<(), E> {
+    replace_with(path, &FaultPlan::none(), fill)
+}
+
+fn replace_with<E: From<StoreError>>(
+    path: &Path,
+    faults: &FaultPlan,
+    fill: impl FnOnce(&mut dyn Write) -> Result<(), E>,
+) -> Result<(), E> {
     let target = resolve_link(path)?;
     let directory = directory_of(&target);
-    let mut temporary =
+    let temporary =
         tempfile::NamedTempFile::new_in(directory).map_err(|error| explain_io("write", &target, &error))?;
-    let written = temporary
-        .write_all(content)
-        .and_then(|()| keep_permissions(&target, temporary.as_file()))
-        .and_then(|()| temporary.as_file().sync_all());
-    written.map_err(|error| explain_io("write", &target, &error))?;
-    faults.visit(FaultPoint::BeforeRename, &target)?;
-    rename_into_place(temporary, &target)?;
-    faults.visit(FaultPoint::AfterRename, &target)?;
+    let mut buffered = io::BufWriter::new(temporary);
+    fill(&mut buffered)?;
+    let temporary = buffered.into_inner().map_err(|error| explain_io("write", &target, error.error()))?;
+    Ok(put_in_place(temporary, &target, directory, faults)?)
+}
+
+fn put_in_place(
+    temporary: tempfile::NamedTempFile,
+    target: &Path,
+    directory: &Path,
+    faults: &FaultPlan,
+) -> Result<(), StoreError> {
+    let written = keep_permissions(target, temporary.as_file()).and_then(|()| temporary.as_file().sync_all());
+    written.map_err(|error| explain_io("write", target, &error))?;
+    faults.visit(FaultPoint::BeforeRename, target)?;
+    rename_into_place(temporary, target)?;
+    faults.visit(FaultPoint::AfterRename, target)?;
     sync_directory(directory).map_err(|error| explain_io("write", directory, &error))
 }
 

@@ -32,6 +32,16 @@ pub enum Damage<'a> {
     States(i64),
     /// Successors that do not exist.
     Successors,
+    /// A snapshot moved to another place in the order of changes, by its name.
+    SnapshotPlace(&'a str),
+    /// A snapshot's hash replaced, by its name.
+    SnapshotHash(&'a str),
+    /// Another confidence in the earliest state of a memory, by its number.
+    FirstState(i64),
+    /// A link (`supersedes` or `parent`) of a memory led to nothing, by its number.
+    Link(&'a str, i64),
+    /// The row of a memory taken out, by its number, and its states with it; tags and evidence stay.
+    MemoryRow(i64),
     /// A migration with another text than the one released, by its version.
     Migration(i64),
     /// A migration that only a newer Strata knows, and that keeps older ones from reading and writing.
@@ -75,6 +85,27 @@ pub fn tamper(ledger: &Database, damage: Damage<'_>) {
         Damage::States(number) => {
             vec![("DELETE FROM memory_states WHERE number = $1", vec![number.into()])]
         }
+        Damage::SnapshotPlace(name) => {
+            vec![("UPDATE snapshots SET seq = seq - 1 WHERE name = $1", vec![name.into()])]
+        }
+        Damage::SnapshotHash(name) => {
+            vec![("UPDATE snapshots SET hash = zeroblob(32) WHERE name = $1", vec![name.into()])]
+        }
+        Damage::FirstState(number) => vec![(
+            "UPDATE memory_states SET confidence = 0.123 WHERE number = $1
+                 AND from_seq = (SELECT min(from_seq) FROM memory_states WHERE number = $1)",
+            vec![number.into()],
+        )],
+        Damage::Link("parent", number) => {
+            vec![("UPDATE memories SET parent = 'mem_0000000000' WHERE number = $1", vec![number.into()])]
+        }
+        Damage::Link(_, number) => {
+            vec![("UPDATE memories SET supersedes = 'mem_0000000000' WHERE number = $1", vec![number.into()])]
+        }
+        Damage::MemoryRow(number) => vec![
+            ("DELETE FROM memories WHERE number = $1", vec![number.into()]),
+            ("DELETE FROM memory_states WHERE number = $1", vec![number.into()]),
+        ],
         Damage::Migration(version) => {
             vec![("UPDATE schema_migrations SET checksum = 'x' WHERE version = $1", vec![version.into()])]
         }

@@ -3,6 +3,7 @@
 mod home;
 mod index;
 mod ledger;
+mod links;
 mod upkeep;
 
 use schemars::JsonSchema;
@@ -79,8 +80,8 @@ impl Operation for Doctor {
         cli: &["doctor"],
         positional: &[],
         title: "Look the home over",
-        about: "Checks the home: permissions and disk, schema, integrity, the audit with its signatures, states, successors, \
-                index, indexed files, configuration, leftovers, jobs, purges and backups. Each finding says what to do. Use \
+        about: "Checks the home: permissions and disk, schema, integrity, the audit with its signatures, states, links, \
+                snapshots, index, indexed files, configuration, leftovers, jobs, purges and backups. Each finding says what to do. Use \
                 it when something looks wrong or after a crash. It changes nothing unless `fix` is given, which does only \
                 what cannot lose anything.",
         effect: Effect::Write,
@@ -136,6 +137,8 @@ impl Examination<'_> {
         self.attempt("texts", Self::texts)?;
         self.attempt("states", Self::states)?;
         self.attempt("successors", Self::successors)?;
+        self.attempt("links", Self::links)?;
+        self.attempt("snapshots", Self::snapshots)?;
         self.attempt("index", Self::index)?;
         self.attempt("documents", Self::documents)?;
         self.attempt("leftovers", Self::leftovers)?;

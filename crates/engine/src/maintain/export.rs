@@ -19,7 +19,7 @@ use super::{
     counted,
     transfer::{
         EpisodeLine, EvidenceLine, Header, LOAD, Line, MemoryLine, ProjectLine, PurgedLine, ReviewLine,
-        StateLine, VERSION, is_export, read_record,
+        SnapshotLine, StateLine, VERSION, is_export, read_record,
     },
 };
 use crate::{
@@ -61,6 +61,8 @@ pub struct Response {
     pub episodes: usize,
     /// Reviews.
     pub reviews: usize,
+    /// Snapshots.
+    pub snapshots: usize,
     /// Tombstones.
     pub purged: usize,
 }
@@ -99,27 +101,32 @@ fn target(engine: &Engine, call: &Call<'_>, given: &str) -> Result<PathBuf, Erro
         return Err(Error::argument("path", "must name a file", "give a path such as strata.jsonl"));
     }
     let path = paths::writable(engine, call, "path", given)?;
-    refuse_other_file(&path)?;
+    refuse_other_file("path", &path, is_export)?;
     Ok(path)
 }
 
-fn refuse_other_file(path: &Path) -> Result<(), Error> {
+/// Fails when something is at `path` that is not, by its beginning, an earlier file of the same sort.
+pub(crate) fn refuse_other_file(
+    field: &str,
+    path: &Path,
+    is_ours: impl Fn(&str) -> bool,
+) -> Result<(), Error> {
     let failed = |source| Error::File { path: path.display().to_string(), source };
     let mut start = Vec::new();
     if std::fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
         // Opening a pipe would wait for somebody at its other end.
-        return Err(Error::argument("path", "names a pipe or a device", "give a path such as strata.jsonl"));
+        return Err(Error::argument(field, "names a pipe or a device", "give a path such as strata.jsonl"));
     }
     match std::fs::File::open(path) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         Err(e) => return Err(failed(e)),
         Ok(file) => file.take(64).read_to_end(&mut start).map_err(failed)?,
     };
-    if start.is_empty() || is_export(&String::from_utf8_lossy(&start)) {
+    if start.is_empty() || is_ours(&String::from_utf8_lossy(&start)) {
         return Ok(());
     }
     Err(Error::argument(
-        "path",
+        field,
         "names a file that is not an export",
         "choose another name; nothing was written",
     ))
@@ -166,6 +173,9 @@ impl Content {
             self.counts.reviews += 1;
             self.add(&Line::Review(Box::new(review_line(row))))?;
         }
+        if everything && sees_all {
+            self.snapshots(r)?;
+        }
         let mut purged = if everything { r.purged()? } else { Vec::new() };
         purged.sort_by_key(|p| (p.kind == PurgedKind::Episode, p.number));
         for row in purged {
@@ -208,6 +218,18 @@ impl Content {
                 self.add(&Line::Episode(Box::new(line)))?;
             }
         }
+    }
+
+    fn snapshots(&mut self, r: &LedgerRead<'_>) -> Result<(), Error> {
+        let mut rows = r.snapshots()?;
+        rows.reverse();
+        for row in rows {
+            self.counts.snapshots += 1;
+            let entries = row.live - r.snapshot_losses(&row.name)?;
+            let line = SnapshotLine { name: row.name, at: row.at.0, label: row.label, who: row.who, entries };
+            self.add(&Line::Snapshot(line))?;
+        }
+        Ok(())
     }
 
     fn step(&self, call: &Call<'_>, number: i64) -> Result<(), Error> {

@@ -46,6 +46,10 @@ pub struct Response {
     pub episodes: usize,
     /// Reviews stored now.
     pub reviews: usize,
+    /// Snapshots stored now.
+    pub snapshots: usize,
+    /// Snapshots left out, because they would show something else here than where they come from.
+    pub snapshots_left_out: usize,
     /// Tombstones stored now.
     pub purged: usize,
     /// Lines whose memory, event or review was here before.
@@ -135,6 +139,13 @@ impl Render for Response {
         if self.renumbered > 0 {
             document = document
                 .note(Mark::Info, format!("given another #number, under the same id: {}", self.renumbered));
+        }
+        if self.snapshots_left_out > 0 {
+            let text = format!(
+                "snapshots left out, because here they would show something else: {}",
+                self.snapshots_left_out
+            );
+            document = document.note(Mark::Info, text);
         }
         if self.refused_purged > 0 {
             document = document

@@ -7,6 +7,8 @@
 //!   when it holds and what brought it;
 //! - `episode`: a raw event;
 //! - `review`: a question, waiting or decided;
+//! - `snapshot`: a name for what was in force at a time; only in a whole export, because a part of one would
+//!   show something else under the same name;
 //! - `purged`: something that was erased for good.
 //!
 //! Times are microseconds since 1970 UTC; confidence and importance have six decimals. Nothing in the file
@@ -44,6 +46,8 @@ pub enum Line {
     Episode(Box<EpisodeLine>),
     /// A review.
     Review(Box<ReviewLine>),
+    /// A snapshot.
+    Snapshot(SnapshotLine),
     /// A tombstone.
     Purged(PurgedLine),
 }
@@ -170,6 +174,21 @@ pub struct ReviewLine {
     pub decided_at: Option<i64>,
     pub decided_by: Option<String>,
     pub decision_note: Option<String>,
+}
+
+/// A snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SnapshotLine {
+    /// Its name.
+    pub name: String,
+    /// The time that it shows.
+    pub at: i64,
+    /// What somebody said about it.
+    pub label: String,
+    /// Who took it.
+    pub who: String,
+    /// How many of its memories there still are.
+    pub entries: i64,
 }
 
 /// A tombstone.

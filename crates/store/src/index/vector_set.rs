@@ -41,6 +41,19 @@ impl Index {
         self.read(Vec::new(), |tx| all(tx, tenant))
     }
 
+    /// How many live passages the tenant has.
+    pub fn live_passages(&self, tenant: &str) -> Result<usize, StoreError> {
+        self.read(0, |tx| {
+            let count = tx.query_one(
+                "SELECT count(*) FROM passages p JOIN collections c ON c.id = p.collection
+                 WHERE c.tenant = $1 AND c.retired = 0 AND p.to_seq = $2",
+                params![tenant, LIVE],
+                |row| row.get::<usize>(0),
+            )?;
+            Ok(count.unwrap_or(0))
+        })
+    }
+
     /// At most `limit` live passages without a vector of `model`; empty when the set is complete.
     /// All passages are missing from a set that does not exist.
     pub fn missing(&self, tenant: &str, model: &str, limit: usize) -> Result<Vec<MissingVector>, StoreError> {

@@ -1,19 +1,17 @@
 //! The record of every write and every refused write.
 
+use std::collections::BTreeMap;
+
 use strata_core::{
     chain::{AuditEntry, Checkpoint, Head, LinkedEntry, Outcome},
     memory::Layer,
-    principal::{Face, Principal},
+    principal::{Face, Principal, PrincipalKind},
     signing::{PublicKey, SecretKey, Signature},
     time::{TimeRange, Timestamp},
 };
 
-use super::{LedgerRead, LedgerWrite, Seq};
-use crate::{
-    error::StoreError,
-    params,
-    sql::{Param, Row},
-};
+use super::{LedgerRead, LedgerWrite, Seq, filter::Conditions};
+use crate::{error::StoreError, params, sql::Row};
 
 /// An audit row to be written. Never a body: hashes stand for the text.
 #[derive(Debug, Clone)]
@@ -78,6 +76,12 @@ pub struct AuditFilter {
     pub target: Option<String>,
     /// Only rows by this principal, as text.
     pub principal: Option<String>,
+    /// Only rows by principals of this kind.
+    pub principal_kind: Option<PrincipalKind>,
+    /// Only rows in this layer.
+    pub layer: Option<Layer>,
+    /// Only rows of this action.
+    pub action: Option<String>,
     /// Only rows that ended so.
     pub outcome: Option<Outcome>,
     /// Only rows of this time.
@@ -90,7 +94,50 @@ pub struct AuditFilter {
 
 impl Default for AuditFilter {
     fn default() -> Self {
-        Self { target: None, principal: None, outcome: None, at: TimeRange::ALL, before: None, limit: 50 }
+        Self {
+            target: None,
+            principal: None,
+            principal_kind: None,
+            layer: None,
+            action: None,
+            outcome: None,
+            at: TimeRange::ALL,
+            before: None,
+            limit: 50,
+        }
+    }
+}
+
+/// The texts of principals of one kind: from the first (inclusive) to the last (exclusive).
+struct KindRange {
+    from: String,
+    to: String,
+}
+
+impl KindRange {
+    fn of(kind: PrincipalKind) -> Self {
+        // `;` follows `:` in every collation that sorts ASCII by code.
+        Self { from: format!("{}:", kind.as_str()), to: format!("{};", kind.as_str()) }
+    }
+}
+
+impl AuditFilter {
+    fn conditions<'p>(&'p self, tenant: &'p str, kind: Option<&'p KindRange>) -> Conditions<'p> {
+        let mut all = Conditions::new("tenant", tenant);
+        if let Some(before) = self.before {
+            all.and("seq <", before, "");
+        }
+        all.within("at", &self.at);
+        all.any_of("target", self.target.as_deref());
+        all.any_of("principal", self.principal.as_deref());
+        if let Some(kind) = kind {
+            all.and("principal >=", kind.from.as_str(), "");
+            all.and("principal <", kind.to.as_str(), "");
+        }
+        all.any_of("layer", self.layer.map(Layer::as_str));
+        all.any_of("action", self.action.as_deref());
+        all.any_of("outcome", self.outcome.map(Outcome::as_str));
+        all
     }
 }
 
@@ -144,28 +191,43 @@ impl LedgerRead<'_> {
 
     /// Lists audit rows, newest first.
     pub fn audit(&self, filter: &AuditFilter) -> Result<Vec<LinkedEntry>, StoreError> {
-        let mut sql =
-            format!("SELECT {COLUMNS} FROM audit WHERE tenant = $1 AND seq < $2 AND at >= $3 AND at < $4");
-        let mut params: Vec<Param<'_>> = vec![
-            self.tenant.into(),
-            filter.before.unwrap_or(i64::MAX).into(),
-            filter.at.from.into(),
-            filter.at.to.into(),
-        ];
-        let conditions = [
-            ("target", filter.target.as_deref()),
-            ("principal", filter.principal.as_deref()),
-            ("outcome", filter.outcome.map(Outcome::as_str)),
-        ];
-        for (column, value) in conditions {
-            if let Some(value) = value {
-                params.push(value.into());
-                sql.push_str(&format!(" AND {column} = ${}", params.len()));
-            }
-        }
-        params.push(i64::try_from(filter.limit).unwrap_or(i64::MAX).into());
-        sql.push_str(&format!(" ORDER BY seq DESC LIMIT ${}", params.len()));
-        self.transaction.query(&sql, &params, |row| self.entry_from(row))
+        // The second name of a principal's kind, so that the conditions can borrow it.
+        let kind = filter.principal_kind.map(KindRange::of);
+        let mut all = filter.conditions(self.tenant, kind.as_ref());
+        all.sql.push_str(" ORDER BY seq DESC");
+        all.limit(filter.limit);
+        let sql = format!("SELECT {COLUMNS} FROM audit WHERE {}", all.sql);
+        self.transaction.query(&sql, &all.params, |row| self.entry_from(row))
+    }
+
+    /// How many rows a filter lets through, whatever its limit.
+    pub fn audit_count(&self, filter: &AuditFilter) -> Result<i64, StoreError> {
+        let kind = filter.principal_kind.map(KindRange::of);
+        let all = filter.conditions(self.tenant, kind.as_ref());
+        let sql = format!("SELECT count(*) FROM audit WHERE {}", all.sql);
+        Ok(self.transaction.query_one(&sql, &all.params, |row| row.get(0))?.unwrap_or(0))
+    }
+
+    /// Streams the rows that a filter lets through, oldest first, whatever its limit.
+    pub fn for_each_audit_of(
+        &self,
+        filter: &AuditFilter,
+        mut visit: impl FnMut(LinkedEntry) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let kind = filter.principal_kind.map(KindRange::of);
+        let all = filter.conditions(self.tenant, kind.as_ref());
+        let sql = format!("SELECT {COLUMNS} FROM audit WHERE {} ORDER BY seq", all.sql);
+        self.transaction.for_each(&sql, &all.params, |row| visit(self.entry_from(row)?))
+    }
+
+    /// Every refusal that was counted, by the row of its first time.
+    pub fn refusals(&self) -> Result<BTreeMap<i64, Refusal>, StoreError> {
+        let rows = self.transaction.query(
+            "SELECT first_seq, count, last_at FROM refusals WHERE tenant = $1",
+            params![self.tenant],
+            refusal_from,
+        )?;
+        Ok(rows.into_iter().map(|refusal| (refusal.first_seq, refusal)).collect())
     }
 
     /// Streams the whole chain in order.

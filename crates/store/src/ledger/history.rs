@@ -41,6 +41,15 @@ impl LedgerRead<'_> {
         )
     }
 
+    /// The ids of the memories that were stored to replace `id`, oldest first.
+    fn stored_to_replace(&self, id: &str) -> Result<Vec<String>, StoreError> {
+        self.transaction.query(
+            "SELECT id FROM memories WHERE tenant = $1 AND supersedes = $2 ORDER BY number",
+            params![self.tenant, id],
+            |row| row.get(0),
+        )
+    }
+
     /// Every memory that leads to `start` or follows from it.
     fn line(&self, start: MemoryRow) -> Result<Vec<MemoryRow>, StoreError> {
         let mut found = BTreeMap::new();
@@ -50,7 +59,10 @@ impl LedgerRead<'_> {
                 continue;
             }
             let mut neighbours = self.predecessors(&memory.id)?;
+            neighbours.extend(self.stored_to_replace(&memory.id)?);
             neighbours.extend(memory.superseded_by.clone());
+            // A rollback takes the link of a version that comes back; what it was stored to replace stays.
+            neighbours.extend(memory.supersedes.clone());
             for id in neighbours {
                 waiting.extend(self.memory(&id)?);
             }

@@ -17,7 +17,9 @@ pub mod meta;
 pub mod projects;
 pub mod purge;
 pub mod reviews;
+pub mod rollback;
 pub mod session;
+pub mod snapshots;
 pub mod sources;
 pub mod states;
 pub mod transfer;
@@ -46,10 +48,12 @@ pub use meta::Birth;
 pub use projects::ProjectRow;
 pub use purge::{Purged, PurgedKind};
 pub use reviews::{NewReview, ReviewFilter, ReviewRow, ReviewStatus};
+pub use rollback::RolledBack;
+pub use snapshots::{LiveRow, NewSnapshot, SnapshotRow, set_hash};
 pub use sources::{NewSource, SourceRow, SourceState};
 pub use states::{State, StateRow};
 pub use usage::UsageRow;
-pub use verify::{AuditReport, Finding, MemoryFinding};
+pub use verify::{AuditReport, Finding, Link, MemoryFinding};
 
 use crate::{
     error::StoreError,
@@ -69,13 +73,23 @@ pub const SCHEMA: Schema = Schema {
     name: "ledger",
     application_id: 0x5354_524C,
     durability: Durability::Full,
-    migrations: &[Migration {
-        version: 1,
-        name: "initial",
-        sql: include_str!("0001_initial.sql"),
-        min_reader: 1,
-        min_writer: 1,
-    }],
+    migrations: &[
+        Migration {
+            version: 1,
+            name: "initial",
+            sql: include_str!("0001_initial.sql"),
+            min_reader: 1,
+            min_writer: 1,
+        },
+        // A writer of version 1 would purge a memory without keeping what snapshots lose with it.
+        Migration {
+            version: 2,
+            name: "snapshots",
+            sql: include_str!("0002_snapshots.sql"),
+            min_reader: 1,
+            min_writer: 2,
+        },
+    ],
 };
 
 /// Marks a state row that is still in force.

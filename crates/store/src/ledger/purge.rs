@@ -85,7 +85,13 @@ impl LedgerWrite<'_> {
     /// transaction is over.
     pub fn purge(&self, kind: PurgedKind, id: &str, seq: Seq) -> Result<bool, StoreError> {
         let number = match kind {
-            PurgedKind::Memory => self.memory(id)?.map(|memory| memory.number),
+            PurgedKind::Memory => match self.memory(id)? {
+                Some(memory) => {
+                    self.lose_from_snapshots(&memory, seq)?;
+                    Some(memory.number)
+                }
+                None => None,
+            },
             PurgedKind::Episode => self.episode(id)?.map(|episode| episode.number),
         };
         let Some(number) = number else { return Ok(false) };

@@ -80,6 +80,24 @@ pub enum MemoryFinding {
     },
 }
 
+/// A link from one memory to another that was there when it was stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Link {
+    /// The memory it was stored to replace.
+    Supersedes,
+    /// The memory it belongs under.
+    Parent,
+}
+
+impl Link {
+    const fn column(self) -> &'static str {
+        match self {
+            Self::Supersedes => "supersedes",
+            Self::Parent => "parent",
+        }
+    }
+}
+
 /// What a check of the audit found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditReport {
@@ -200,6 +218,48 @@ impl LedgerRead<'_> {
         Ok(findings)
     }
 
+    /// Memories whose named link (`supersedes` or `parent`) leads to nothing that is or was here.
+    pub fn dangling(&self, link: Link) -> Result<Vec<String>, StoreError> {
+        let column = link.column();
+        let sql = format!(
+            "SELECT m.id FROM memories m WHERE m.tenant = $1 AND m.{column} IS NOT NULL
+                 AND NOT EXISTS (SELECT 1 FROM memories o WHERE o.tenant = m.tenant AND o.id = m.{column})
+                 AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.tenant = m.tenant AND t.id = m.{column})
+             ORDER BY m.number"
+        );
+        self.transaction.query(&sql, params![self.tenant], |row| row.get(0))
+    }
+
+    /// Memories with an event as evidence that neither is nor was here.
+    pub fn baseless(&self) -> Result<Vec<String>, StoreError> {
+        self.transaction.query(
+            "SELECT DISTINCT m.id FROM evidence e JOIN memories m ON m.tenant = e.tenant AND m.number = e.number
+             WHERE e.tenant = $1 AND e.kind = 'episode'
+                 AND NOT EXISTS (SELECT 1 FROM episodes o WHERE o.tenant = e.tenant AND o.id = e.reference)
+                 AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.tenant = e.tenant AND t.id = e.reference)
+             ORDER BY m.id",
+            params![self.tenant],
+            |row| row.get(0),
+        )
+    }
+
+    /// Rows that belong to a memory which is not there, by table; tables without such rows are left out.
+    pub fn orphans(&self) -> Result<Vec<(&'static str, i64)>, StoreError> {
+        let mut found = Vec::new();
+        for table in ["evidence", "memory_tags", "bands", "usage"] {
+            let sql = format!(
+                "SELECT count(*) FROM {table} WHERE tenant = $1
+                     AND number NOT IN (SELECT number FROM memories WHERE tenant = $1)"
+            );
+            let count =
+                self.transaction.query_one(&sql, params![self.tenant], |row| row.get(0))?.unwrap_or(0);
+            if count > 0 {
+                found.push((table, count));
+            }
+        }
+        Ok(found)
+    }
+
     /// The first approval behind the last signed head.
     fn unsigned_approval(&self, last_signed: i64) -> Result<Option<Finding>, StoreError> {
         let sql = "SELECT min(seq) FROM audit WHERE tenant = $1 AND seq > $2 AND principal = $3 AND outcome = 'done'";
@@ -215,6 +275,7 @@ impl LedgerRead<'_> {
             ("episodes", "seq"),
             ("sources", "seq"),
             ("reviews", "seq"),
+            ("snapshots", "seq"),
             ("tombstones", "seq"),
         ] {
             let sql = format!("SELECT COALESCE(max({column}), 0) FROM {table} WHERE tenant = $1");

@@ -88,19 +88,20 @@ impl Examination<'_> {
             }
         };
         let sets = self.engine.searcher().index().vector_sets(LOCAL)?;
+        let live = self.engine.searcher().index().live_passages(LOCAL)?;
         let others: Vec<String> = sets.iter().map(|s| s.model.clone()).filter(|m| *m != model).collect();
         if !sets.is_empty() && !sets.iter().any(|s| s.model == model) {
             let detail =
                 format!("the index has vectors of {}, not of the model in use ({model})", named(&others));
             self.warn("vectors", detail, "`strata reindex` makes them");
-        } else if self.engine.searcher().index().missing(LOCAL, &model, 1)?.is_empty() {
-            self.ok("vectors", format!("complete, made by {model}"));
-        } else {
-            self.warn(
-                "vectors",
-                format!("some passages have none by {model}"),
-                "`strata reindex` makes them",
-            );
+            return Ok(());
+        }
+        match self.engine.searcher().index().missing(LOCAL, &model, usize::MAX)?.len() {
+            0 => self.ok("vectors", format!("complete, made by {model}: {}", counted(live, "passage"))),
+            missing => {
+                let detail = format!("{missing} of {} have none by {model}", counted(live, "passage"));
+                self.warn("vectors", detail, "`strata reindex` makes them");
+            }
         }
         Ok(())
     }

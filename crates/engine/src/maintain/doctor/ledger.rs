@@ -178,7 +178,10 @@ impl Examination<'_> {
             let mut known: HashSet<String> = r.purged()?.into_iter().map(|p| p.id).collect();
             let mut links = Vec::new();
             for_each_memory(r, |memory| {
-                let replaced = memory.state.status == Status::Superseded;
+                // What ended in a rollback need not have been replaced by anything.
+                let rolled_back =
+                    memory.superseded_reason.as_deref().is_some_and(|why| why.starts_with("rollback:"));
+                let replaced = memory.state.status == Status::Superseded && !rolled_back;
                 if memory.superseded_by.is_some() || replaced {
                     links.push((memory.id.clone(), memory.superseded_by));
                 }

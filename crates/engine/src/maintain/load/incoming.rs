@@ -21,9 +21,10 @@ use crate::{
     error::Error,
     gate::Gate,
     maintain::transfer::{
-        EpisodeLine, LOAD, Line, MemoryLine, PurgedLine, ReviewLine, ScopeFields, record_of,
+        EpisodeLine, LOAD, Line, MemoryLine, PurgedLine, ReviewLine, ScopeFields, SnapshotLine, record_of,
     },
     operation::Call,
+    snapshot,
 };
 
 /// The file's content, through the gate.
@@ -34,6 +35,7 @@ pub(super) struct Incoming {
     pub(super) memories: Vec<IncomingMemory>,
     pub(super) episodes: Vec<(i64, NewEpisode)>,
     pub(super) reviews: Vec<ReviewRow>,
+    pub(super) snapshots: Vec<SnapshotLine>,
     pub(super) purged: Vec<(PurgedKind, PurgedLine)>,
 }
 
@@ -75,6 +77,12 @@ impl Incoming {
             Line::Review(v) => {
                 let review = self.review(&v)?;
                 self.reviews.push(review);
+            }
+            Line::Snapshot(s) => {
+                let name = snapshot::new_name("name", &s.name)?;
+                let label = self.gate.field("label", Some(&s.label))?.unwrap_or_default();
+                let who = writer(&mut self.gate, &s.who)?;
+                self.snapshots.push(SnapshotLine { name, label, who, ..s });
             }
             Line::Purged(p) => {
                 let kind = PurgedKind::parse(&p.kind).map_err(|e| Error::parse("kind", &e))?;
@@ -203,6 +211,7 @@ impl Incoming {
         let name = call.principal.to_string();
         self.memories.iter_mut().for_each(|m| m.new.writer.clone_from(&name));
         self.episodes.iter_mut().for_each(|(_, e)| e.writer.clone_from(&name));
+        self.snapshots.iter_mut().for_each(|s| s.who.clone_from(&name));
         for review in &mut self.reviews {
             review.proposer.clone_from(&name);
             review.status = ReviewStatus::Pending;

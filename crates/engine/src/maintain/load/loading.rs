@@ -6,7 +6,7 @@ use strata_core::{
 };
 use strata_store::{
     error::StoreError,
-    ledger::{LedgerWrite, NewAudit, NewEpisode, NewMemory, PurgedKind, ReviewRow, Seq, State},
+    ledger::{LedgerWrite, NewAudit, NewEpisode, NewMemory, NewSnapshot, PurgedKind, ReviewRow, Seq, State},
 };
 
 use super::{
@@ -14,8 +14,9 @@ use super::{
     incoming::{Actors, Incoming, IncomingMemory},
 };
 use crate::{
-    maintain::transfer::{LOAD, PurgedLine},
+    maintain::transfer::{LOAD, PurgedLine, SnapshotLine},
     operation::Call,
+    snapshot::Measured,
 };
 
 /// Conflicts listed in the reply.
@@ -42,12 +43,60 @@ impl Loading<'_> {
             }
         }
         self.purged(&incoming.purged)?;
-        self.memories(&incoming.memories)?;
+        let snapshots = self.wanted_snapshots(&incoming.snapshots)?;
+        let places = self.memories(&incoming.memories, &snapshots)?;
+        self.snapshots(&snapshots, &places)?;
         self.episodes(&incoming.episodes)?;
         self.reviews(&incoming.reviews)
     }
 
-    fn memories(&mut self, memories: &[IncomingMemory]) -> Result<(), StoreError> {
+    /// The snapshots that can show here what they showed where they come from: none, where there is more
+    /// than the file brings.
+    fn wanted_snapshots<'s>(
+        &mut self,
+        snapshots: &'s [SnapshotLine],
+    ) -> Result<Vec<&'s SnapshotLine>, StoreError> {
+        let mut wanted = Vec::new();
+        for snapshot in snapshots {
+            if self.w.snapshot(&snapshot.name)?.is_some_and(|known| known.at.0 == snapshot.at) {
+                self.loaded.known += 1;
+            } else if self.loaded.was_empty && self.w.snapshot(&snapshot.name)?.is_none() {
+                wanted.push(snapshot);
+            } else {
+                self.loaded.snapshots_left_out += 1;
+            }
+        }
+        Ok(wanted)
+    }
+
+    /// Keeps snapshots at the places that were recorded for them, if they hold as many memories as they did.
+    fn snapshots(&mut self, snapshots: &[&SnapshotLine], places: &[Seq]) -> Result<(), StoreError> {
+        for (line, seq) in snapshots.iter().zip(places) {
+            let measured = Measured::of(seq.get(), &self.w.live_at(seq.get())?);
+            if measured.live() != line.entries {
+                self.loaded.snapshots_left_out += 1;
+                continue;
+            }
+            let new = NewSnapshot {
+                name: &line.name,
+                label: &line.label,
+                who: &line.who,
+                at: Some(Timestamp(line.at)),
+                live: measured.live(),
+                hash: measured.hash,
+            };
+            self.w.insert_snapshot(&new, *seq)?;
+            self.loaded.snapshots += 1;
+        }
+        Ok(())
+    }
+
+    /// Stores memories; returns the places of the snapshots in the order of their changes.
+    fn memories(
+        &mut self,
+        memories: &[IncomingMemory],
+        snapshots: &[&SnapshotLine],
+    ) -> Result<Vec<Seq>, StoreError> {
         let mut wanted = Vec::new();
         for memory in memories {
             if self.is_wanted(memory.new.id.as_str(), self.w.memory(memory.new.id.as_str())?.is_some())? {
@@ -61,7 +110,7 @@ impl Loading<'_> {
         }
         keyed.sort_by_key(|(taken, _)| *taken);
         let wanted: Vec<&IncomingMemory> = keyed.into_iter().map(|(_, memory)| memory).collect();
-        let records = self.records(&wanted)?;
+        let (records, places) = self.records(&wanted, snapshots)?;
         for (memory, seqs) in wanted.into_iter().zip(records) {
             let mut history: Vec<(Seq, State)> =
                 seqs.into_iter().zip(memory.history.iter().map(|(state, ..)| *state)).collect();
@@ -73,29 +122,40 @@ impl Loading<'_> {
             self.w.load_memory(number, &memory.new, &history, (by, reason))?;
             self.loaded.memories += 1;
         }
-        Ok(())
+        Ok(places)
     }
 
-    /// An audit row for every state, in the order in which they came about where they come from.
-    fn records(&self, memories: &[&IncomingMemory]) -> Result<Vec<Vec<Seq>>, StoreError> {
+    /// An audit row for every state and snapshot, in the order in which they came about where they come from.
+    fn records(
+        &self,
+        memories: &[&IncomingMemory],
+        snapshots: &[&SnapshotLine],
+    ) -> Result<(Vec<Vec<Seq>>, Vec<Seq>), StoreError> {
         let mut order: Vec<(i64, usize, usize)> = Vec::new();
         for (m, memory) in memories.iter().enumerate() {
             order.extend(memory.history.iter().enumerate().map(|(s, (_, since, _))| (*since, m, s)));
         }
+        // A snapshot shows what was there at its time, so it comes behind the states of the same time.
+        order.extend(snapshots.iter().enumerate().map(|(n, snapshot)| (snapshot.at, usize::MAX, n)));
         order.sort_unstable();
+        let mut places = Vec::with_capacity(snapshots.len());
         let mut seqs: Vec<Vec<(usize, Seq)>> = memories.iter().map(|_| Vec::new()).collect();
         for (_, m, s) in order {
+            if m == usize::MAX {
+                let row = NewAudit::new(&self.actors.owner, self.call.face, LOAD, &snapshots[s].name);
+                places.push((s, self.w.record(&row)?));
+                continue;
+            }
             let (state, _, record) = &memories[m].history[s];
             seqs[m].push((s, self.record(&memories[m].new, state, record)?));
         }
         // A file changed by hand may date a later state earlier; its sequence still comes later.
-        let ordered = |mut of: Vec<(usize, Seq)>| {
+        let ordered = |of: Vec<(usize, Seq)>| {
             let mut places: Vec<Seq> = of.iter().map(|(_, seq)| *seq).collect();
             places.sort_unstable();
-            of.sort_unstable_by_key(|(s, _)| *s);
             places
         };
-        Ok(seqs.into_iter().map(ordered).collect())
+        Ok((seqs.into_iter().map(ordered).collect(), in_order(places)))
     }
 
     fn record(&self, new: &NewMemory, state: &State, record: &str) -> Result<Seq, StoreError> {
@@ -229,4 +289,10 @@ impl Loading<'_> {
         self.loaded.renumbered += usize::from(number != wanted);
         Ok(number)
     }
+}
+
+/// What was recorded for each of a list, in the order of the list.
+fn in_order(mut recorded: Vec<(usize, Seq)>) -> Vec<Seq> {
+    recorded.sort_unstable();
+    recorded.into_iter().map(|(_, seq)| seq).collect()
 }

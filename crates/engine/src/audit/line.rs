@@ -1,0 +1,115 @@
+//! One line of the audit as it is shown and exported.
+
+use serde::Serialize;
+use strata_core::chain::{LinkedEntry, Outcome};
+use strata_store::{error::StoreError, ledger::LedgerRead};
+
+use super::Refusals;
+use crate::{
+    authority::hexadecimal,
+    memory::reference::sees_scope,
+    operation::Call,
+    render::{neutral, one_line},
+};
+
+/// One line.
+#[derive(Debug, Clone, Serialize)]
+pub struct AuditView {
+    /// Its place in the order of all changes.
+    pub seq: i64,
+    /// When, in microseconds since 1970 UTC: what the hash is over.
+    pub at: i64,
+    /// When, to be read.
+    pub time: String,
+    /// Who.
+    pub who: String,
+    /// For whom, when for somebody else.
+    pub on_behalf_of: Option<String>,
+    /// The way in.
+    pub face: String,
+    /// What.
+    pub action: String,
+    /// To what: an id or a name; empty when to nothing in particular.
+    pub target: String,
+    /// The number of the memory that it was done to.
+    pub number: Option<i64>,
+    /// In which layer.
+    pub layer: Option<String>,
+    /// `done` or `refused`.
+    pub outcome: &'static str,
+    /// Whether it was refused.
+    pub denied: bool,
+    /// Why; null when it was said about something outside the caller's scope.
+    pub detail: Option<String>,
+    /// How many times; above 1 for a refusal that was repeated.
+    pub count: i64,
+    /// The latest time of a repeated refusal.
+    pub last_time: Option<String>,
+    /// Hash of the text before, in hexadecimal.
+    pub before_hash: Option<String>,
+    /// Hash of the text after.
+    pub after_hash: Option<String>,
+    /// The hash of the line before.
+    pub previous: String,
+    /// The hash of this line, over `previous` and its own fields.
+    pub hash: String,
+}
+
+impl AuditView {
+    pub(super) fn new(
+        r: &LedgerRead<'_>,
+        call: &Call<'_>,
+        linked: LinkedEntry,
+        refusals: &Refusals,
+    ) -> Result<Self, StoreError> {
+        let entry = linked.entry;
+        let memory = r.memory(&entry.target)?;
+        let event = if memory.is_none() { r.episode(&entry.target)? } else { None };
+        let scope = memory.as_ref().map(|m| &m.scope).or_else(|| event.as_ref().map(|e| &e.scope));
+        let is_visible = scope.is_none_or(|scope| sees_scope(call, scope));
+        let repeated = refusals.get(&entry.seq).filter(|refusal| refusal.count > 1);
+        Ok(Self {
+            seq: entry.seq,
+            at: entry.at.0,
+            time: entry.at.to_rfc3339(),
+            who: entry.principal,
+            on_behalf_of: entry.on_behalf_of,
+            face: entry.face,
+            action: entry.action,
+            number: memory.map(|m| m.number),
+            target: entry.target,
+            layer: entry.layer,
+            outcome: entry.outcome.as_str(),
+            denied: entry.outcome == Outcome::Refused,
+            detail: is_visible.then_some(entry.reason),
+            count: repeated.map_or(1, |refusal| refusal.count),
+            last_time: repeated.map(|refusal| refusal.last_at.to_rfc3339()),
+            before_hash: entry.before_hash.map(|hash| hexadecimal(&hash)),
+            after_hash: entry.after_hash.map(|hash| hexadecimal(&hash)),
+            previous: hexadecimal(&linked.previous),
+            hash: hexadecimal(&linked.hash),
+        })
+    }
+
+    /// `DENIED` or `ok`, action, target, layer, who, `::` and why, each at its place.
+    pub(super) fn text(&self) -> String {
+        let mark = if self.denied { "DENIED" } else { "ok    " };
+        let target = match (self.number, self.target.as_str()) {
+            (Some(number), _) => format!("#{number}"),
+            (None, "") => "-".to_owned(),
+            (None, name) => name.to_owned(),
+        };
+        let layer = self.layer.as_deref().unwrap_or("-");
+        let who = match &self.on_behalf_of {
+            Some(other) => format!("{} for {other}", self.who),
+            None => self.who.clone(),
+        };
+        let detail = self.detail.as_deref().unwrap_or("(outside your scope)");
+        let times = if self.count > 1 { format!(" ({} times)", self.count) } else { String::new() };
+        let line =
+            format!("{mark} {:<16} {target} {layer} {who} :: {detail}{times} [{}]", self.action, self.time);
+        // The columns stay apart; what somebody wrote keeps to its line and cannot end the block.
+        let (columns, said) = line.split_once(" :: ").unwrap_or((&line, ""));
+        format!("{} :: {}", neutral(columns), neutral(&one_line(said))).replace("```", "'''")
+    }
+}

@@ -1,0 +1,185 @@
+//! `snapshot_compare`: what is different between two snapshots, or between one and now.
+
+use std::collections::HashMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use strata_store::ledger::{LedgerRead, LiveRow};
+
+use super::{Named, find, named, seen};
+use crate::{
+    engine::Engine,
+    error::Error,
+    operation::{Audience, Call, Effect, Operation, Spec, Toolset},
+    render::{Block, Document, Mark, Render, Trust},
+};
+
+/// See the module.
+pub struct Compare;
+
+/// What to compare.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+pub struct Request {
+    /// The snapshot to start from.
+    pub version_id: String,
+    /// The snapshot to compare it with; without it, the present.
+    pub with: Option<String>,
+    /// Most memories to list of each sort. Default 20, at most 200.
+    pub limit: Option<u32>,
+}
+
+/// What is different.
+#[derive(Debug, Serialize)]
+pub struct Response {
+    /// The snapshot that was started from.
+    pub from: String,
+    /// The other one, or `now`.
+    pub to: String,
+    /// In force in the second and not in the first.
+    pub added: Part,
+    /// In force in the first and not in the second.
+    pub gone: Part,
+    /// In force in both, but with another layer, tier, confidence, importance or pin.
+    pub changed: Part,
+    /// Differences outside the caller's scope.
+    pub hidden: usize,
+}
+
+/// Differences of one sort.
+#[derive(Debug, Serialize)]
+pub struct Part {
+    /// How many.
+    pub count: usize,
+    /// The first of them, oldest first.
+    pub memories: Vec<Named>,
+    /// How many follow.
+    pub more: usize,
+}
+
+/// What is different between two sets of memories in force.
+#[derive(Debug, Default)]
+pub(crate) struct Difference<'a> {
+    /// In the second only.
+    pub(crate) added: Vec<&'a LiveRow>,
+    /// In the first only.
+    pub(crate) gone: Vec<&'a LiveRow>,
+    /// In both with another state: the first one, then the second.
+    pub(crate) changed: Vec<(&'a LiveRow, &'a LiveRow)>,
+}
+
+impl<'a> Difference<'a> {
+    /// Compares two sets.
+    pub(crate) fn new(before: &'a [LiveRow], after: &'a [LiveRow]) -> Self {
+        let mut old: HashMap<i64, &LiveRow> = before.iter().map(|row| (row.number, row)).collect();
+        let mut difference = Self::default();
+        for row in after {
+            match old.remove(&row.number) {
+                None => difference.added.push(row),
+                Some(earlier) if earlier.state != row.state => difference.changed.push((earlier, row)),
+                Some(_) => {}
+            }
+        }
+        difference.gone.extend(before.iter().filter(|row| old.contains_key(&row.number)));
+        difference
+    }
+
+    /// Whether nothing is different.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.added.is_empty() && self.gone.is_empty() && self.changed.is_empty()
+    }
+}
+
+impl Operation for Compare {
+    type Request = Request;
+    type Response = Response;
+    const SPEC: Spec = Spec {
+        toolset: Toolset::Governance,
+        tool: "snapshot_compare",
+        cli: &["snapshot", "compare"],
+        positional: &["version_id", "with"],
+        title: "Compare snapshots",
+        about: "Shows what is different between a snapshot and now, or between two snapshots: memories that were added, that \
+                are gone, and that changed layer, tier, confidence, importance or pin, each with its id and first words. Use \
+                it before `snapshot_rollback`, or to see what a session or an import did to the memory.",
+        effect: Effect::Read,
+        audience: Audience::Everyone,
+    };
+
+    fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
+        let ledger = engine.existing_ledger()?;
+        ledger.read(&engine.control(call), |r| Ok(compare(r, call, &request)))?
+    }
+}
+
+fn compare(r: &LedgerRead<'_>, call: &Call<'_>, request: &Request) -> Result<Response, Error> {
+    let from = find(r, &request.version_id)?;
+    let with = request.with.as_deref().filter(|name| !name.trim().is_empty());
+    let (to, seq) = match with {
+        Some(name) => find(r, name).map(|s| (s.name, s.seq))?,
+        None => ("now".to_owned(), r.head()?.seq),
+    };
+    let (before, after) = (r.live_at(from.seq)?, r.live_at(seq)?);
+    let difference = Difference::new(&before, &after);
+    let limit = super::limit(request.limit);
+    let mut hidden = 0;
+    let mut part = |rows: Vec<&LiveRow>| -> Result<Part, Error> {
+        let (rows, unseen) = seen(call, rows);
+        hidden += unseen;
+        let (memories, more) = named(r, &rows, limit)?;
+        Ok(Part { count: rows.len(), memories, more })
+    };
+    let added = part(difference.added)?;
+    let gone = part(difference.gone)?;
+    let mut changed = part(difference.changed.iter().map(|(_, after)| *after).collect())?;
+    let changes: HashMap<i64, Vec<String>> =
+        difference.changed.iter().map(|(before, after)| (after.number, changes(before, after))).collect();
+    for memory in &mut changed.memories {
+        memory.changes = changes.get(&memory.number).cloned().unwrap_or_default();
+    }
+    Ok(Response { from: from.name, to, added, gone, changed, hidden })
+}
+
+/// What is different between two states of one memory, in words.
+pub(crate) fn changes(before: &LiveRow, after: &LiveRow) -> Vec<String> {
+    let (a, b) = (&before.state, &after.state);
+    let pin = |pinned: bool| if pinned { "pinned" } else { "not pinned" }.to_owned();
+    [
+        ("status", a.status.to_string(), b.status.to_string()),
+        ("layer", a.layer.to_string(), b.layer.to_string()),
+        ("tier", a.tier.to_string(), b.tier.to_string()),
+        ("confidence", format!("{:.2}", a.confidence), format!("{:.2}", b.confidence)),
+        ("importance", format!("{:.2}", a.importance), format!("{:.2}", b.importance)),
+        ("pin", pin(a.pinned), pin(b.pinned)),
+    ]
+    .into_iter()
+    .filter(|(_, before, after)| before != after)
+    .map(|(what, before, after)| format!("{what} {before} → {after}"))
+    .collect()
+}
+
+impl Render for Response {
+    fn render(&self) -> Document {
+        let counts = format!(
+            "{} → {}: {} added, {} gone, {} changed",
+            self.from, self.to, self.added.count, self.gone.count, self.changed.count
+        );
+        let mut document = Document::new().note(Mark::Info, counts);
+        for (heading, part) in [("Added", &self.added), ("Gone", &self.gone), ("Changed", &self.changed)] {
+            if part.count == 0 {
+                continue;
+            }
+            let records = part.memories.iter().map(Named::record).collect();
+            document = document
+                .with(Block::Heading(heading.into()))
+                .with(Block::Records { trust: Trust::Data, records });
+            if part.more > 0 {
+                document = document.note(Mark::Info, format!("{} more; raise `limit`", part.more));
+            }
+        }
+        if self.hidden > 0 {
+            document =
+                document.note(Mark::Info, format!("{} differences lie outside your scope", self.hidden));
+        }
+        document
+    }
+}
