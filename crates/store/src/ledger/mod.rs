@@ -44,7 +44,7 @@ pub use lookup::BandHit;
 pub use memories::{MemoryRow, NewMemory};
 pub use meta::Birth;
 pub use projects::ProjectRow;
-pub use purge::{Purged, PurgedKind};
+pub use purge::{OpenPurge, Purged, PurgedKind};
 pub use reviews::{NewReview, ReviewFilter, ReviewRow, ReviewStatus};
 pub use sources::{NewSource, SourceRow, SourceState};
 pub use states::{State, StateRow};
