@@ -69,13 +69,23 @@ pub const SCHEMA: Schema = Schema {
     name: "ledger",
     application_id: 0x5354_524C,
     durability: Durability::Full,
-    migrations: &[Migration {
-        version: 1,
-        name: "initial",
-        sql: include_str!("0001_initial.sql"),
-        min_reader: 1,
-        min_writer: 1,
-    }],
+    migrations: &[
+        Migration {
+            version: 1,
+            name: "initial",
+            sql: include_str!("0001_initial.sql"),
+            min_reader: 1,
+            min_writer: 1,
+        },
+        // An older binary stores by the first formula, and its rows say so.
+        Migration {
+            version: 2,
+            name: "content_version",
+            sql: include_str!("0002_content_version.sql"),
+            min_reader: 1,
+            min_writer: 1,
+        },
+    ],
 };
 
 /// Marks a state row that is still in force.
