@@ -51,6 +51,34 @@ fn private_keys_go_whole_and_public_ones_stay() {
 }
 
 #[test]
+fn a_token_joined_to_a_name_goes_and_the_name_stays() {
+    let github = format!("gh{}{}", "p_", "A1b2C3d4E5f6".repeat(3));
+    let model = format!("s{}{}", "k-", "q7Rt2Lm9Xw4Zp1Vb6Nc3Ks8D");
+    let model_key = format!("s{}{}", "k-proj-", "q7Rt2Lm9Xw4Zp1Vb6Nc3Ks8D");
+    let jwt =
+        format!("ey{}.ey{}.{}", "JhbGciOiJIUzI1NiJ9", "JzdWIiOiIxMjM0NTY3ODkwIn0", "dozjgNryP4J3jVmNHl0w5N");
+    for (token, placeholder) in [
+        (&github, "[REDACTED_GH_TOKEN]"),
+        (&model, "[REDACTED_API_KEY]"),
+        (&model_key, "[REDACTED_API_KEY]"),
+        (&jwt, "[REDACTED_JWT]"),
+    ] {
+        for name in ["conv-", "x_", "session-2026-", "a_b-"] {
+            assert_eq!(redacted(&format!("in {name}{token} today")), format!("in {name}{placeholder} today"));
+        }
+    }
+    for kept in [
+        "cache-key-d41d8cd98f00b204e9800998ecf8427e",
+        "disk-usage-of-partition-number-17-and-18",
+        "the_sk-learn-compatible-estimator-2024",
+        "risk_hf_model_with_a_long_name_24_layers",
+        "abcgh\u{70}_A1b2C3d4E5f6A1b2C3d4E5f6",
+    ] {
+        assert_eq!(redacted(kept), kept);
+    }
+}
+
+#[test]
 fn what_is_no_secret_survives() {
     let kept = [
         "3f786850e387550fdab836ed7e6dc881de23001b",

@@ -4,6 +4,7 @@ mod maintain_support;
 
 use maintain_support::{Session, become_owner, home};
 use serde_json::json;
+use strata_store::sql::Param;
 use strata_testkit::tamper::{Damage, tamper};
 
 const RULE: &str = "Never push to main without a review";
@@ -41,6 +42,64 @@ fn a_rule_with_another_text_is_named() {
         edit(&s, Damage::Word(column));
         sick(&s, "texts");
     }
+}
+
+#[test]
+fn a_memory_that_was_moved_retagged_or_redated_is_named() {
+    let columns: [(&str, Param<'_>); 11] = [
+        ("namespace", "other".into()),
+        ("project", "elsewhere".into()),
+        ("branch", "main".into()),
+        ("branch_scope", "project".into()),
+        ("topic_key", "pull".into()),
+        ("tags", "[\"harmless\"]".into()),
+        ("valid_from", 1.into()),
+        ("valid_to", 1.into()),
+        ("parent", "mem_0000000000".into()),
+        ("writer", "human:somebody".into()),
+        ("created_at", 1.into()),
+    ];
+    for (column, value) in columns {
+        let s = furnished();
+        edit(&s, Damage::Column(column, value));
+        sick(&s, "texts");
+    }
+}
+
+#[test]
+fn a_memory_of_the_first_formula_keeps_it() {
+    let s = furnished();
+    edit(&s, Damage::Column("content_version", 1.into()));
+    sick(&s, "texts");
+}
+
+#[test]
+fn a_state_that_was_changed_everywhere_after_an_update_is_named() {
+    for (column, value) in [
+        ("status", Param::from("stale")),
+        ("tier", "cold".into()),
+        ("confidence", 0.25.into()),
+        ("importance", 0.25.into()),
+        ("pinned", false.into()),
+    ] {
+        let s = home(7);
+        let id = s.remember("the pump runs at night");
+        s.ok("update", json!({ "id": id, "pinned": true, "confidence": 0.6 }));
+        assert_eq!(s.ok("doctor", json!({}))["healthy"], true);
+        edit(&s, Damage::State(column, value));
+        sick(&s, "texts");
+    }
+}
+
+#[test]
+fn what_forget_and_restore_record_fits() {
+    let s = home(7);
+    let id = s.remember("the pump runs at night");
+    s.ok("forget", json!({ "id": id }));
+    s.ok("restore", json!({ "id": id }));
+    assert_eq!(s.ok("doctor", json!({}))["healthy"], true);
+    edit(&s, Damage::State("confidence", 0.1.into()));
+    sick(&s, "texts");
 }
 
 #[test]

@@ -119,6 +119,7 @@ fn eight_processes_start_at_once_on_a_fresh_home() {
         let home = directory.path().join("home");
         let children: Vec<Child> = (0..PROCESSES).map(|me| spawn(&home, me, WRITES, "")).collect();
         go(&home);
+        let started = Instant::now();
         let reader = Ledger::new(&home, FaultPlan::none());
         let mut reads = 0_u64;
         let mut seen = 0;
@@ -137,7 +138,7 @@ fn eight_processes_start_at_once_on_a_fresh_home() {
         }
         for child in children {
             let (acknowledged, wait, error) = finish(child);
-            assert_eq!(error, "", "start {start}");
+            assert_eq!(error, "", "start {start}, after {:?}", started.elapsed());
             assert_eq!(acknowledged.len() as u64, WRITES);
             longest = longest.max(wait);
         }

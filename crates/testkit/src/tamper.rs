@@ -23,6 +23,10 @@ pub enum Damage<'a> {
     Layer(&'a str),
     /// Another word in a text column (`body`, `title` or `kind`) of the first memory.
     Word(&'a str),
+    /// Another value in a column of the first memory.
+    Column(&'a str, Param<'a>),
+    /// Another value in a state column of the first memory: in its row and in all of its states.
+    State(&'a str, Param<'a>),
     /// Another word in a state column (`layer` or `status`) of a memory, by its number: in its row and in all
     /// of its states, so that the two agree.
     Everywhere(i64, &'a str, &'a str),
@@ -53,7 +57,19 @@ pub enum Damage<'a> {
 /// # Panics
 /// Nothing was there to change.
 pub fn tamper(ledger: &Database, damage: Damage<'_>) {
+    if let Damage::Column(column, value) | Damage::State(column, value) = damage {
+        let states = if matches!(damage, Damage::State(..)) {
+            &["memories", "memory_states"][..]
+        } else {
+            &["memories"]
+        };
+        for table in states {
+            run(ledger, &format!("UPDATE {table} SET {column} = $1 WHERE number = 1"), &[value]);
+        }
+        return;
+    }
     let statements: Vec<(&str, Vec<Param<'_>>)> = match damage {
+        Damage::Column(..) | Damage::State(..) => Vec::new(),
         Damage::AuditReason(seq) => {
             vec![("UPDATE audit SET reason = 'nothing to see' WHERE seq = $1", vec![seq.into()])]
         }
@@ -120,7 +136,11 @@ pub fn tamper(ledger: &Database, damage: Damage<'_>) {
         )],
     };
     for (sql, values) in statements {
-        let changed = ledger.write(&Control::default(), |t| t.execute(sql, &values)).expect("changed");
-        assert!(changed > 0, "{damage:?}: {sql}");
+        run(ledger, sql, &values);
     }
+}
+
+fn run(ledger: &Database, sql: &str, values: &[Param<'_>]) {
+    let changed = ledger.write(&Control::default(), |t| t.execute(sql, values)).expect("changed");
+    assert!(changed > 0, "{sql}");
 }

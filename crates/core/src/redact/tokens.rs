@@ -174,7 +174,8 @@ const LOOK_AHEAD: usize = 512;
 /// The token of this shape at `start`.
 pub(super) fn shape_at(text: &str, start: usize, shape: &Shape) -> Option<Span> {
     let after = text[start..].strip_prefix(shape.prefix)?;
-    if !shape.keeps_prefix && !is_boundary(text, start) {
+    let is_glued = !shape.keeps_prefix && !is_boundary(text, start);
+    if is_glued && !is_after_joint(text, start) {
         return None;
     }
     let run = after.bytes().take(LOOK_AHEAD).take_while(|&b| shape.body.holds(b)).count();
@@ -185,6 +186,9 @@ pub(super) fn shape_at(text: &str, start: usize, shape: &Shape) -> Option<Span> 
         "sk-" => is_mixed(body) && body.split(['-', '_']).any(|part| part.len() >= 16),
         _ => !shape.ambiguous || (shape::has_random_part(body) && is_mixed(body)),
     };
+    // Behind a joint stand names and digests too: `cache-key-` and 32 hexadecimal digits.
+    let looks_real = looks_real
+        && (!is_glued || !shape.ambiguous || (shape::has_random_part(body) && !shape::is_hex(body)));
     if !fits || !looks_real || shape::is_masked(body) || judge::is_placeholder(body) {
         return None;
     }
@@ -243,6 +247,11 @@ pub(super) fn is_boundary(text: &str, start: usize) -> bool {
     }
 }
 
+/// Whether a token may have been joined to a name with `-` or `_`, as in `conversation-ghp_...`.
+fn is_after_joint(text: &str, start: usize) -> bool {
+    text[..start].ends_with(['-', '_'])
+}
+
 /// A JSON Web Token: three or more dotted segments of base64url, the first a JSON object. A missing or cut
 /// signature is accepted when the second segment is a JSON object too.
 ///
@@ -250,7 +259,8 @@ pub(super) fn is_boundary(text: &str, start: usize) -> bool {
 /// which keeps `eyJeyJeyJ...` linear.
 pub(super) fn jwt(text: &str, start: usize, skip: &mut usize) -> Option<Span> {
     let rest = &text[start..];
-    if start < *skip || !rest.starts_with("eyJ") || !is_boundary(text, start) {
+    let begins = is_boundary(text, start) || is_after_joint(text, start);
+    if start < *skip || !rest.starts_with("eyJ") || !begins {
         return None;
     }
     let segment = |from: usize| rest.as_bytes()[from..].iter().take_while(|&&b| Body::Url.holds(b)).count();

@@ -25,7 +25,7 @@ pub struct Doctor;
 pub struct Request {
     /// Also compare every database index with its table; slow for large homes.
     pub full: Option<bool>,
-    /// Also do what is safe: rebuild a damaged index, remove leftovers, end dead jobs, complete the list of purges.
+    /// Also do what is safe: rebuild a damaged index, remove leftovers, end dead jobs, complete purges that were cut short.
     pub fix: Option<bool>,
 }
 
@@ -143,6 +143,7 @@ impl Examination<'_> {
         self.attempt("documents", Self::documents)?;
         self.attempt("leftovers", Self::leftovers)?;
         self.attempt("jobs", Self::jobs)?;
+        self.attempt("purges", Self::open_purges)?;
         self.attempt("purges", Self::purges)?;
         self.attempt("backups", Self::backups)
     }

@@ -13,7 +13,7 @@ use strata_core::{
 use strata_store::{
     backup,
     index::{Source, SourceKind},
-    ledger::{EpisodeFilter, LOCAL, LedgerRead, MemoryFilter, NewAudit, PurgedKind, SourceState},
+    ledger::{EpisodeFilter, LOCAL, LedgerRead, MemoryFilter, NewAudit, OpenPurge, PurgedKind, SourceState},
 };
 
 use super::{
@@ -102,17 +102,9 @@ impl Operation for Purge {
         let target = find(engine, call, &id)?;
         let actor = authority::authorise(engine, call, Action::Purge, target.layer, id.as_str())?;
         let fragments = telling_fragments(engine, call, &target)?;
-        if !target.already {
-            erase(engine, call, &actor, &target, &reason)?;
-        }
-        let control = engine.control(call);
-        purged::add(engine.home(), &control, target.kind, &target.id, engine.clock().now())?;
-        let index_files_removed = erase_from_index(engine, call, &target)?;
-        engine.existing_ledger()?.database().compact(&control)?;
-        let backups_rewritten = match request.backups {
-            Some(true) => erase_from_backups(engine, call, &actor, &target)?,
-            _ => 0,
-        };
+        let open = open(engine, call, &target, request.backups.unwrap_or(false))?;
+        erase(engine, call, &actor, &target, &open, &reason)?;
+        let (index_files_removed, backups_rewritten) = finish(engine, call, &actor, &target, &open)?;
         let mut response = Response {
             id: target.id.clone(),
             kind: target.kind.as_str(),
@@ -131,6 +123,44 @@ impl Operation for Purge {
         response.prove(engine.home(), &fragments)?;
         Ok(response)
     }
+}
+
+/// The note of this purge; one that was cut short keeps what it was to do.
+fn open(engine: &Engine, call: &Call<'_>, target: &Target, backups: bool) -> Result<OpenPurge, Error> {
+    let known = engine.existing_ledger()?.read(&engine.control(call), |r| r.open_purges())?;
+    let earlier = known.iter().any(|p| p.id == target.id && p.backups);
+    Ok(OpenPurge { kind: target.kind, id: target.id.clone(), backups: backups || earlier })
+}
+
+/// Removes from all files what the ledger has given up. Can be done again at any point.
+///
+/// Returns how many index files were removed and how many backups rewritten.
+fn finish(
+    engine: &Engine,
+    call: &Call<'_>,
+    actor: &Principal,
+    target: &Target,
+    open: &OpenPurge,
+) -> Result<(usize, usize), Error> {
+    let control = engine.control(call);
+    purged::add(engine.home(), &control, target.kind, &target.id, engine.clock().now())?;
+    let index_files = erase_from_index(engine, call, target)?;
+    let ledger = engine.existing_ledger()?;
+    ledger.database().compact(&control)?;
+    let backups = if open.backups { erase_from_backups(engine, call, actor, target)? } else { 0 };
+    ledger.write(&control, engine.clock().now(), |w| w.close_purge(&target.id))?;
+    Ok((index_files, backups))
+}
+
+/// Completes a purge that was cut short; false if what it names is in the ledger (again).
+pub(super) fn complete(engine: &Engine, call: &Call<'_>, open: &OpenPurge) -> Result<bool, Error> {
+    let control = engine.control(call);
+    let Some(target) = engine.existing_ledger()?.read(&control, |r| tombstone(r, open.kind, &open.id))?
+    else {
+        return Ok(false);
+    };
+    finish(engine, call, call.principal, &target, open)?;
+    Ok(true)
 }
 
 /// What is to be erased.
@@ -293,6 +323,7 @@ fn erase(
     call: &Call<'_>,
     actor: &Principal,
     target: &Target,
+    open: &OpenPurge,
     reason: &str,
 ) -> Result<(), Error> {
     let row = NewAudit {
@@ -302,6 +333,10 @@ fn erase(
         ..NewAudit::new(actor, call.face, Action::Purge.as_str(), &target.id)
     };
     engine.existing_ledger()?.write(&engine.control(call), engine.clock().now(), |w| {
+        w.open_purge(open)?;
+        if target.already {
+            return Ok(());
+        }
         let seq = w.record(&row)?;
         w.purge(target.kind, &target.id, seq)?;
         authority::seal(w, call, actor)

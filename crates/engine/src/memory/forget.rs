@@ -88,6 +88,7 @@ pub(super) fn change_status(
         layer: Some(old.state.layer),
         reason,
         before_hash: Some(old.content_hash),
+        after_hash: Some(state.hash(&old.content_hash)),
         ..NewAudit::new(&actor, call.face, action.as_str(), &old.id)
     };
     engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {

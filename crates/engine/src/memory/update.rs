@@ -226,7 +226,7 @@ fn adjust(
         layer: Some(state.layer),
         reason: &reason,
         before_hash: Some(old.content_hash),
-        after_hash: Some(old.content_hash),
+        after_hash: Some(state.hash(&old.content_hash)),
         ..NewAudit::new(&actor, call.face, Action::Update.as_str(), &old.id)
     };
     engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {

@@ -101,19 +101,70 @@ impl NewMemory {
         }
     }
 
-    /// The salted hash that stands for the text in the audit.
+    /// The salted hash that stands for the memory in the audit.
     pub fn content_hash(&self) -> [u8; 32] {
-        content_hash(&self.salt, self.kind.as_str(), &self.title, &self.body)
+        let number = |time: Option<Timestamp>| time.map(|t| t.0.to_string());
+        let (from, to, created) =
+            (number(self.valid_from), number(self.valid_to), self.created_at.0.to_string());
+        content_hash(
+            &self.salt,
+            CONTENT_VERSION,
+            [
+                Some(self.kind.as_str()),
+                Some(&self.title),
+                Some(&self.body),
+                Some(&self.scope.namespace),
+                Some(self.scope.project.as_deref().unwrap_or("")),
+                Some(self.scope.branch.as_deref().unwrap_or("")),
+                Some(&self.branch_scope),
+                self.topic_key.as_deref(),
+                Some(&tags_text(&self.tags)),
+                from.as_deref(),
+                to.as_deref(),
+                self.parent.as_deref(),
+                Some(&self.writer),
+                Some(&created),
+            ],
+        )
     }
 }
 
-/// BLAKE3 over salt, kind, title and body, each preceded by its length.
-pub fn content_hash(salt: &[u8; 16], kind: &str, title: &str, body: &str) -> [u8; 32] {
+/// The formula of [`content_hash`] that new memories are stored by.
+pub(super) const CONTENT_VERSION: i64 = 2;
+
+/// The columns that [`content_hash`] takes, in its order.
+pub(super) const CONTENT_COLUMNS: &str = "m.kind, m.title, m.body, m.namespace, m.project, m.branch, m.branch_scope, \
+    m.topic_key, m.tags, CAST(m.valid_from AS TEXT), CAST(m.valid_to AS TEXT), m.parent, m.writer, \
+    CAST(m.created_at AS TEXT)";
+
+/// How many they are.
+pub(super) const CONTENT_PARTS: usize = 14;
+
+/// BLAKE3 over the salt and what never changes in a memory, each preceded by its length.
+///
+/// Version 1 covers kind, title and body. Version 2 begins with `v2` and covers all of [`CONTENT_COLUMNS`],
+/// each with a byte before it that says whether there is a value.
+pub(super) fn content_hash(salt: &[u8; 16], version: i64, parts: [Option<&str>; CONTENT_PARTS]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
-    for part in [&salt[..], kind.as_bytes(), title.as_bytes(), body.as_bytes()] {
+    let mut add = |part: &[u8]| {
         hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+    };
+    add(salt);
+    if version < CONTENT_VERSION {
+        parts.iter().take(3).for_each(|part| add(part.unwrap_or_default().as_bytes()));
+    } else {
+        add(b"v2");
+        for part in parts {
+            add(&[u8::from(part.is_some())]);
+            add(part.unwrap_or_default().as_bytes());
+        }
     }
     *hasher.finalize().as_bytes()
+}
+
+/// Tags as they are stored: a JSON list.
+fn tags_text(tags: &[String]) -> String {
+    serde_json::Value::from(tags.to_vec()).to_string()
 }
 
 /// A stored memory with its state: the present one, or that of the asked-for sequence.
@@ -165,7 +216,7 @@ pub struct MemoryRow {
     pub superseded_reason: Option<String>,
     /// Fingerprint of its identity, keyed with the store's key.
     pub content_key: [u8; 32],
-    /// The salted hash that stands for the text in the audit.
+    /// The salted hash that stands for the memory in the audit.
     pub content_hash: [u8; 32],
     /// A JSON object, as text.
     pub metadata: String,
@@ -257,15 +308,16 @@ impl LedgerWrite<'_> {
         content_key: &[u8; 32],
         seq: Seq,
     ) -> Result<(), StoreError> {
-        let tags = serde_json::Value::from(new.tags.clone()).to_string();
+        let tags = tags_text(&new.tags);
         let state = &new.state;
         self.transaction.execute(
             "INSERT INTO memories (tenant, number, id, kind, title, body, birth_layer, namespace, project,
                  branch, branch_scope, commit_id, module_path, parent, topic_key, tags, writer, source,
                  session, created_at, valid_from, valid_to, supersedes, content_key, salt, content_hash,
-                 metadata, seq, state_seq, status, tier, layer, confidence, importance, pinned)
+                 metadata, seq, state_seq, status, tier, layer, confidence, importance, pinned,
+                 content_version)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
-                 $20, $21, $22, $23, $24, $25, $26, $27, $28, $28, $29, $30, $7, $31, $32, $33)",
+                 $20, $21, $22, $23, $24, $25, $26, $27, $28, $28, $29, $30, $7, $31, $32, $33, $34)",
             params![
                 self.tenant,
                 number,
@@ -299,7 +351,8 @@ impl LedgerWrite<'_> {
                 state.tier.as_str(),
                 state.confidence,
                 state.importance,
-                state.pinned
+                state.pinned,
+                CONTENT_VERSION
             ],
         )?;
         Ok(())

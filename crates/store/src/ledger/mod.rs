@@ -46,7 +46,7 @@ pub use lookup::BandHit;
 pub use memories::{MemoryRow, NewMemory};
 pub use meta::Birth;
 pub use projects::ProjectRow;
-pub use purge::{Purged, PurgedKind};
+pub use purge::{OpenPurge, Purged, PurgedKind};
 pub use reviews::{NewReview, ReviewFilter, ReviewRow, ReviewStatus};
 pub use rollback::RolledBack;
 pub use snapshots::{LiveRow, NewSnapshot, SnapshotRow, set_hash};
@@ -81,13 +81,21 @@ pub const SCHEMA: Schema = Schema {
             min_reader: 1,
             min_writer: 1,
         },
-        // A writer of version 1 would purge a memory without keeping what snapshots lose with it.
+        // An older binary stores by the first formula, and its rows say so.
         Migration {
             version: 2,
-            name: "snapshots",
-            sql: include_str!("0002_snapshots.sql"),
+            name: "content_version",
+            sql: include_str!("0002_content_version.sql"),
             min_reader: 1,
-            min_writer: 2,
+            min_writer: 1,
+        },
+        // An older writer would purge a memory without keeping what snapshots lose with it.
+        Migration {
+            version: 3,
+            name: "snapshots",
+            sql: include_str!("0003_snapshots.sql"),
+            min_reader: 1,
+            min_writer: 3,
         },
     ],
 };

@@ -49,7 +49,39 @@ pub struct Purged {
     pub seq: i64,
 }
 
+/// A purge that has begun: until it is closed, bytes of the text may lie in files of the home.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenPurge {
+    /// What is purged.
+    pub kind: PurgedKind,
+    /// Its id.
+    pub id: String,
+    /// Whether the backups are rewritten too.
+    pub backups: bool,
+}
+
+/// Before the id in the key of the setting that notes an open purge.
+const OPEN_PURGE: &str = "purging ";
+/// In the value of that setting, when the backups are rewritten too.
+const WITH_BACKUPS: &str = " backups";
+
 impl LedgerRead<'_> {
+    /// The purges that were begun and not closed.
+    pub fn open_purges(&self) -> Result<Vec<OpenPurge>, StoreError> {
+        self.transaction.query(
+            "SELECT key, value FROM settings WHERE tenant = $1 AND key LIKE $2 ORDER BY key",
+            params![self.tenant, &format!("{OPEN_PURGE}%")],
+            |row| {
+                let value = row.text(1)?;
+                Ok(OpenPurge {
+                    kind: PurgedKind::parse(value.strip_suffix(WITH_BACKUPS).unwrap_or(value))?,
+                    id: row.text(0)?.trim_start_matches(OPEN_PURGE).to_owned(),
+                    backups: value.ends_with(WITH_BACKUPS),
+                })
+            },
+        )
+    }
+
     /// Every tombstone, oldest first.
     pub fn purged(&self) -> Result<Vec<Purged>, StoreError> {
         self.transaction.query(
@@ -79,6 +111,21 @@ impl LedgerRead<'_> {
 }
 
 impl LedgerWrite<'_> {
+    /// Notes that a purge has begun, so that one which is cut short is known of afterwards.
+    pub fn open_purge(&self, purge: &OpenPurge) -> Result<(), StoreError> {
+        let value = format!("{}{}", purge.kind.as_str(), if purge.backups { WITH_BACKUPS } else { "" });
+        self.set_setting(&format!("{OPEN_PURGE}{}", purge.id), &value)
+    }
+
+    /// Notes that nothing of it is left to do.
+    pub fn close_purge(&self, id: &str) -> Result<(), StoreError> {
+        self.transaction.execute(
+            "DELETE FROM settings WHERE tenant = $1 AND key = $2",
+            params![self.tenant, &format!("{OPEN_PURGE}{id}")],
+        )?;
+        Ok(())
+    }
+
     /// Purges the memory or episode with this whole id; false if there is none.
     ///
     /// The bytes leave the files only with [`crate::Database::compact`], to be called when the

@@ -42,6 +42,26 @@ impl State {
         }
     }
 
+    /// The hash that stands in the audit for this state of the memory with this content hash: BLAKE3 over both,
+    /// each field preceded by its length. The content's salt hides it.
+    pub fn hash(&self, content: &[u8; 32]) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        let (confidence, importance) = (self.confidence.to_bits(), self.importance.to_bits());
+        for part in [
+            &b"state"[..],
+            content,
+            self.status.as_str().as_bytes(),
+            self.tier.as_str().as_bytes(),
+            self.layer.as_str().as_bytes(),
+            &confidence.to_le_bytes(),
+            &importance.to_le_bytes(),
+            &[u8::from(self.pinned)],
+        ] {
+            hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+        }
+        *hasher.finalize().as_bytes()
+    }
+
     pub(super) fn check(&self) -> Result<(), StoreError> {
         let unit = 0.0..=1.0;
         if unit.contains(&self.confidence) && unit.contains(&self.importance) {

@@ -5,7 +5,12 @@ use strata_core::{
     signing::PublicKey,
 };
 
-use super::{LedgerRead, OPEN, audit::SignedHead, memories::content_hash};
+use super::{
+    LedgerRead, OPEN,
+    audit::SignedHead,
+    memories::{CONTENT_COLUMNS, CONTENT_PARTS, content_hash},
+    states::State,
+};
 use crate::{error::StoreError, params};
 
 /// Who applies what a human's secret has approved.
@@ -66,7 +71,7 @@ impl Finding {
 /// Something that is wrong with a memory.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MemoryFinding {
-    /// Kind, title or body are not what the audit has the hash of.
+    /// What never changes in it (text, scope, topic, tags, validity, origin) is not what the audit has the hash of.
     #[error("the text of `{id}` was changed behind the ledger's back")]
     TextChanged {
         /// The memory.
@@ -180,12 +185,11 @@ impl LedgerRead<'_> {
     }
 
     /// Compares every memory with the hash that the audit keeps of it, its present state with its last
-    /// state row, and the layer and status of each state with the audit row that made it. Returns what is
-    /// wrong, by number.
+    /// state row, and each state with the audit row that made it: layer and status, and all of it where that row
+    /// has the state's hash. Returns what is wrong, by number.
     pub fn verify_memories(&self) -> Result<Vec<MemoryFinding>, StoreError> {
-        let mut findings = Vec::new();
-        self.transaction.for_each(
-            "SELECT m.id, m.salt, m.kind, m.title, m.body, m.content_hash, a.after_hash,
+        let sql = format!(
+            "SELECT {CONTENT_COLUMNS}, m.id, m.salt, m.content_version, m.content_hash, a.after_hash,
                  s.number IS NOT NULL AND s.status = m.status AND s.tier = m.tier AND s.layer = m.layer
                      AND s.confidence = m.confidence AND s.importance = m.importance AND s.pinned = m.pinned
                      AND NOT EXISTS (
@@ -200,22 +204,57 @@ impl LedgerRead<'_> {
              LEFT JOIN audit a ON a.tenant = m.tenant AND a.seq = m.seq AND a.target = m.id
              LEFT JOIN memory_states s ON s.tenant = m.tenant AND s.number = m.number
                  AND s.from_seq = m.state_seq AND s.to_seq = $2
-             WHERE m.tenant = $1 ORDER BY m.number",
-            params![self.tenant, OPEN],
+             WHERE m.tenant = $1 ORDER BY m.number"
+        );
+        let mut findings = Vec::new();
+        self.transaction.for_each(&sql, params![self.tenant, OPEN], |row| {
+            const AFTER: usize = CONTENT_PARTS;
+            let salt = row.blob(AFTER + 1)?.try_into().map_err(|_| self.corrupt("a salt is not 16 bytes"))?;
+            let mut parts: [Option<String>; CONTENT_PARTS] = Default::default();
+            for (at, part) in parts.iter_mut().enumerate() {
+                *part = row.get(at)?;
+            }
+            let hash = content_hash(salt, row.get(AFTER + 2)?, parts.each_ref().map(Option::as_deref));
+            let recorded = row.get::<Option<Vec<u8>>>(AFTER + 4)?;
+            if row.blob(AFTER + 3)? != hash || recorded.is_some_and(|recorded| recorded != hash) {
+                findings.push(MemoryFinding::TextChanged { id: row.get(AFTER)? });
+            }
+            if !row.get::<bool>(AFTER + 5)? {
+                findings.push(MemoryFinding::StateChanged { id: row.get(AFTER)? });
+            }
+            Ok(())
+        })?;
+        for changed in self.changed_states()? {
+            if !findings.contains(&changed) {
+                findings.push(changed);
+            }
+        }
+        Ok(findings)
+    }
+
+    /// Memories with a state whose hash is not the one that its audit row has.
+    fn changed_states(&self) -> Result<Vec<MemoryFinding>, StoreError> {
+        let mut changed = Vec::new();
+        self.transaction.for_each(
+            "SELECT h.status, h.tier, h.layer, h.confidence, h.importance, h.pinned, m.content_hash,
+                 r.after_hash, m.id
+             FROM memory_states h
+             JOIN memories m ON m.tenant = h.tenant AND m.number = h.number
+             JOIN audit r ON r.tenant = h.tenant AND r.seq = h.from_seq AND r.target = m.id
+             WHERE h.tenant = $1 AND r.after_hash IS NOT NULL AND r.after_hash <> m.content_hash
+                 AND r.seq <> m.seq
+             ORDER BY h.number, h.from_seq",
+            params![self.tenant],
             |row| {
-                let salt = row.blob(1)?.try_into().map_err(|_| self.corrupt("a salt is not 16 bytes"))?;
-                let hash = content_hash(salt, row.text(2)?, row.text(3)?, row.text(4)?);
-                let recorded = row.get::<Option<Vec<u8>>>(6)?;
-                if row.blob(5)? != hash || recorded.is_some_and(|recorded| recorded != hash) {
-                    findings.push(MemoryFinding::TextChanged { id: row.get(0)? });
-                }
-                if !row.get::<bool>(7)? {
-                    findings.push(MemoryFinding::StateChanged { id: row.get(0)? });
+                let hash = State::from_row(row, 0)?.hash(&self.hash(row.blob(6)?)?);
+                if row.blob(7)? != hash {
+                    changed.push(MemoryFinding::StateChanged { id: row.get(8)? });
                 }
                 Ok(())
             },
         )?;
-        Ok(findings)
+        changed.dedup();
+        Ok(changed)
     }
 
     /// Memories whose named link (`supersedes` or `parent`) leads to nothing that is or was here.

@@ -6,11 +6,13 @@ mod network;
 mod open;
 mod pool;
 mod session;
+mod turn;
 mod upkeep;
 
 use std::{
     path::Path,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 pub(crate) use create::Seed;
@@ -25,6 +27,7 @@ use crate::{
 };
 use open::{Connection, FileIdentity};
 use pool::Pool;
+use turn::Turn;
 
 const READERS: usize = 4;
 
@@ -95,7 +98,14 @@ impl Store {
         let mut connection = self.0.writer.lease(control, || self.open_writer(control))?;
         let connection = connection.get()?;
         connection.watch(control)?;
-        let outcome = patiently(control, || self.attempt(connection, control, &mut job));
+        let mut turn = Turn::new(self.path());
+        let outcome = patiently(control, || {
+            if turn.has_come() {
+                self.attempt(connection, control, &mut job)
+            } else {
+                Err(StoreError::Busy { waited: Duration::ZERO })
+            }
+        });
         connection.unwatch()?;
         outcome
     }

@@ -7,7 +7,13 @@ use strata_store::{backup, ledger::PurgedKind};
 use super::{Examination, ledger::named};
 use crate::{
     error::Error,
-    maintain::{backup::directory, counted, jobs::is_stalled, purge::other_index_files, purged},
+    maintain::{
+        backup::directory,
+        counted,
+        jobs::is_stalled,
+        purge::{self, other_index_files},
+        purged,
+    },
 };
 
 /// How old a temporary file is before nobody can be at work on it: one hour.
@@ -137,6 +143,21 @@ impl Examination<'_> {
                 purged::FILE
             );
             self.warn("purges", detail, "`strata doctor --fix` adds them");
+        }
+        Ok(())
+    }
+
+    /// Purges that were cut short: the ledger has given the text up, other files may still hold it.
+    pub(super) fn open_purges(&mut self) -> Result<(), Error> {
+        let ledger = self.engine.existing_ledger()?;
+        for open in ledger.read(&self.engine.control(self.call), |r| r.open_purges())? {
+            if self.fix && purge::complete(self.engine, self.call, &open)? {
+                self.fixed.push(format!("the purge of {} was completed", open.id));
+            } else {
+                let detail = format!("the purge of {} was cut short: bytes of it may be left", open.id);
+                let hint = format!("`strata purge {}` or `strata doctor --fix` completes it", open.id);
+                self.warn("purges", detail, hint);
+            }
         }
         Ok(())
     }
