@@ -14,6 +14,7 @@ pub mod clock;
 pub mod context;
 pub mod documents;
 pub mod engine;
+pub mod episode;
 pub mod error;
 pub mod eval;
 pub mod gate;

@@ -3,6 +3,7 @@
 use crate::{
     bench::Bench,
     context::operation::Context,
+    episode::EpisodeRecord,
     eval::operations::{EvalJsonl, EvalLocomo},
     maintain::{
         backup, doctor::Doctor, export::Export, import::Import, index_files::IndexFiles, init::Init, jobs,
@@ -43,6 +44,7 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<jobs::list::List>(),
     entry::<jobs::show::Show>(),
     entry::<jobs::cancel::Cancel>(),
+    entry::<EpisodeRecord>(),
 ];
 
 /// The operation with a wire name in a toolset.
