@@ -11,6 +11,7 @@
 pub mod authority;
 pub mod bench;
 pub mod clock;
+pub mod consolidate;
 pub mod context;
 pub mod documents;
 pub mod engine;

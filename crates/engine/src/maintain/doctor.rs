@@ -136,6 +136,7 @@ impl Examination<'_> {
         self.attempt("texts", Self::texts)?;
         self.attempt("states", Self::states)?;
         self.attempt("successors", Self::successors)?;
+        self.attempt("digests", Self::digests)?;
         self.attempt("index", Self::index)?;
         self.attempt("documents", Self::documents)?;
         self.attempt("leftovers", Self::leftovers)?;

@@ -6,6 +6,7 @@
 pub mod audit;
 pub mod changes;
 pub mod counts;
+pub mod digests;
 pub mod episodes;
 pub mod evidence;
 pub mod filter;
@@ -35,6 +36,7 @@ use strata_core::{chain::Head, time::Timestamp};
 pub use audit::{AuditFilter, NewAudit, Refusal};
 pub use changes::{Change, ChangeCursor, ChangePage, Changed};
 pub use counts::{MemoryCount, Totals};
+pub use digests::{Backlog, DigestLink, RawKind, Undistilled};
 pub use episodes::{EpisodeFilter, EpisodeInsert, EpisodeRow, NewEpisode, SessionRow};
 pub use evidence::EvidenceRow;
 pub use filter::MemoryFilter;
@@ -69,13 +71,22 @@ pub const SCHEMA: Schema = Schema {
     name: "ledger",
     application_id: 0x5354_524C,
     durability: Durability::Full,
-    migrations: &[Migration {
-        version: 1,
-        name: "initial",
-        sql: include_str!("0001_initial.sql"),
-        min_reader: 1,
-        min_writer: 1,
-    }],
+    migrations: &[
+        Migration {
+            version: 1,
+            name: "initial",
+            sql: include_str!("0001_initial.sql"),
+            min_reader: 1,
+            min_writer: 1,
+        },
+        Migration {
+            version: 2,
+            name: "digests",
+            sql: include_str!("0002_digests.sql"),
+            min_reader: 1,
+            min_writer: 2,
+        },
+    ],
 };
 
 /// Marks a state row that is still in force.
