@@ -10,6 +10,7 @@ pub mod analysis;
 pub mod budget;
 pub mod cancel;
 pub mod chain;
+pub mod digest;
 pub mod duplicate;
 pub mod error;
 pub mod id;

@@ -17,7 +17,7 @@ use crate::{
     engine::Engine,
     error::Error,
     maintain::{
-        import::{Plan, store},
+        import::{IMPORT, Plan, store},
         reindex::index_everything,
     },
     memory::{draft::Draft, remember::Request as Remember, write},
@@ -190,7 +190,8 @@ struct Imported {
 }
 
 fn import(engine: &Engine, call: &Call<'_>, size: u64) -> Result<Imported, Error> {
-    let plan = Plan { source: "bench".into(), scope: call.scope.clone(), dry_run: false };
+    let plan =
+        Plan { source: "bench".into(), scope: call.scope.clone(), gateway: IMPORT.into(), dry_run: false };
     let mut episodes = corpus::episodes(usize::try_from(size).unwrap_or(usize::MAX));
     let (mut seconds, mut cpu) = (0.0, Some(0.0));
     loop {

@@ -45,6 +45,18 @@ impl<'e> Job<'e> {
         Ok(Self { engine, call, id: id.to_string(), owner, reported: Cell::new(None) })
     }
 
+    /// Begins a job of a kind of which one at a time is done; `None` while another worker is at it.
+    pub fn start_alone(engine: &'e Engine, call: &'e Call<'e>, kind: &str) -> Result<Option<Self>, Error> {
+        let id = Id::from_bits(IdKind::Job, engine.ids().bits());
+        let owner = format!("{}#{:x}", call.principal, engine.ids().bits());
+        let new = NewJob { id, kind: kind.to_owned(), total: 0, message: String::new() };
+        let until = lease_end(engine);
+        let taken = engine
+            .ledger(call)?
+            .write(&engine.control(call), engine.clock().now(), |w| w.start_alone(&new, &owner, until))?;
+        Ok(taken.map(|row| Self { engine, call, id: row.id, owner, reported: Cell::new(None) }))
+    }
+
     /// The job's id.
     pub fn id(&self) -> &str {
         &self.id

@@ -1,8 +1,9 @@
-//! Upkeep of a home: init, import, export, backup, purge, doctor, reindex, jobs.
+//! Upkeep of a home: init, import, export, backup, purge, doctor, reindex, jobs, what is due.
 
 pub mod backup;
 pub mod byte_scan;
 pub mod doctor;
+pub mod due;
 pub mod export;
 pub mod import;
 pub mod index_files;

@@ -3,11 +3,13 @@
 use crate::{
     audit::MemoryAudit,
     bench::Bench,
+    consolidate::Consolidate,
     context::operation::Context,
+    episode::EpisodeRecord,
     eval::operations::{EvalJsonl, EvalLocomo},
     maintain::{
-        backup, doctor::Doctor, export::Export, import::Import, index_files::IndexFiles, init::Init, jobs,
-        load::Load, purge::Purge, reindex::Reindex,
+        backup, doctor::Doctor, due::Maintain, export::Export, import::Import, index_files::IndexFiles,
+        init::Init, jobs, load::Load, purge::Purge, reindex::Reindex,
     },
     memory::{forget::Forget, inspect::Inspect, remember::Remember, restore::Restore, update::Update},
     operation::{Entry, Toolset, entry},
@@ -52,6 +54,9 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<snapshot::compare::Compare>(),
     entry::<snapshot::rollback::Rollback>(),
     entry::<MemoryAudit>(),
+    entry::<EpisodeRecord>(),
+    entry::<Consolidate>(),
+    entry::<Maintain>(),
 ];
 
 /// The operation with a wire name in a toolset.

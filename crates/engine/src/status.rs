@@ -14,6 +14,7 @@ use crate::{
     authority::PUBLIC_KEY,
     engine::Engine,
     error::Error,
+    maintain::due::overdue,
     memory::reference::sees_scope,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Block, Document, Mark, Render},
@@ -65,6 +66,9 @@ pub struct Holds {
     pub has_secret: bool,
     /// Changes that the index has not followed yet.
     pub index_behind: i64,
+    /// Tasks of upkeep that have not been done for twice as long as they should.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overdue: Vec<&'static str>,
     /// Why the store cannot be written, when it cannot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_only: Option<String>,
@@ -107,8 +111,9 @@ impl Operation for Status {
 fn holds(engine: &Engine, call: &Call<'_>) -> Result<Holds, Error> {
     let control = engine.control(call);
     let ledger = engine.existing_ledger()?;
-    let (totals, by_layer, has_secret, head) = ledger.read(&control, |r| {
-        Ok((r.totals()?, by_layer(r, call)?, r.setting(PUBLIC_KEY)?.is_some(), r.head()?.seq))
+    let (totals, by_layer, has_secret, head, overdue) = ledger.read(&control, |r| {
+        let has_secret = r.setting(PUBLIC_KEY)?.is_some();
+        Ok((r.totals()?, by_layer(r, call)?, has_secret, r.head()?.seq, overdue(engine, r)?))
     })?;
     let followed = engine.searcher().index().cursor(LOCAL).map_or(0, |c| c.mark.seq);
     let read_only = match ledger.access(&control)? {
@@ -125,6 +130,7 @@ fn holds(engine: &Engine, call: &Call<'_>) -> Result<Holds, Error> {
         audit,
         has_secret,
         index_behind: (head - followed).max(0),
+        overdue,
         read_only,
     })
 }
@@ -180,6 +186,10 @@ impl Render for Response {
                 Mark::Info,
                 format!("the index is {} changes behind; the next search catches up", holds.index_behind),
             );
+        }
+        if !holds.overdue.is_empty() {
+            let text = format!("upkeep is overdue ({}); run `strata maintain`", holds.overdue.join(", "));
+            document = document.note(Mark::Info, text);
         }
         if !holds.has_secret {
             let kind = PrincipalKind::Human.as_str();

@@ -299,3 +299,30 @@ fn a_home_without_backups_has_an_empty_list() {
     assert_eq!(s.fails("backup_create", json!({})), ErrorKind::NotInitialized);
     assert_eq!(std::fs::read_dir(s.home.path()).expect("listed").count(), 0, "neither creates anything");
 }
+
+#[test]
+fn a_purged_event_does_not_live_on_in_a_digest_and_the_rest_is_distilled_anew() {
+    let mut s = home(21);
+    become_owner(&mut s);
+    tell(&s, "move", "The crew decided to load the three lorries at dawn.");
+    let secret = tell(&s, "move", SECRET);
+    let small_talk = tell(&s, "move", "Thanks a lot!");
+    tell(&s, "move", "The second lorry failed because its axle broke near kilometre 40.");
+    assert_eq!(s.ok("consolidate", json!({}))["digests"], 1);
+    let digest = s.ok("inspect", json!({ "id": secret }))["digests"][0].clone();
+    assert!(s.text("inspect", json!({ "id": digest })).contains("Zanzibarquokka"));
+
+    let reply = s.ok("purge", json!({ "id": small_talk }));
+    assert_eq!(reply["digests_kept"], json!([digest]), "nothing of it stands there: {reply}");
+    let reply = s.ok("purge", json!({ "id": secret }));
+    assert_eq!((&reply["digests_erased"], &reply["verified"]), (&json!([digest]), &json!(true)), "{reply}");
+    assert_eq!(pieces_in(&s), []);
+    assert_eq!(s.ok("doctor", json!({}))["healthy"], true);
+
+    let again = s.ok("consolidate", json!({ "min_episodes": 2 }));
+    assert_eq!((&again["digests"], &again["episodes_covered"]), (&json!(1), &json!(2)), "{again}");
+    let id = again["ids"][0].clone();
+    assert!(s.text("inspect", json!({ "id": id })).contains("axle"));
+    s.ok("purge", json!({ "id": id }));
+    assert_eq!(s.ok("consolidate", json!({ "min_episodes": 1 }))["digests"], 0, "a purged digest stays away");
+}

@@ -39,6 +39,7 @@ fn furnished(seed: u64) -> Session {
     for n in 0..5 {
         tell(&s, "talk", &format!("turn {n}: the harbour lights were counted"));
     }
+    assert_eq!(s.ok("consolidate", json!({}))["digests"], 1);
     s
 }
 

@@ -21,7 +21,7 @@ mod time_words;
 mod tokens;
 mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use self::{
     dates::{DateHints, DateScorer},
@@ -78,6 +78,14 @@ pub fn analyze_passage(text: &str) -> Passage {
     }
 }
 
+/// The distinct terms that carry a text's meaning, sorted: words, pairs of CJK characters, whole identifiers;
+/// no function words, no pieces of what stands whole.
+pub fn content_terms(text: &str) -> Vec<String> {
+    let mut sink = ContentSink::default();
+    tokens::scan(&normalise::normalise(text), &mut sink);
+    sink.0.into_iter().collect()
+}
+
 /// Whether the text ends in a question mark, before a note in brackets at its end.
 fn is_question(text: &str) -> bool {
     let text = text.trim_end();
@@ -96,6 +104,17 @@ impl tokens::Sink for PassageSink {
     fn term(&mut self, text: String, role: Role, _unit: u32) {
         self.length += u32::from(role == Role::Word);
         *self.terms.entry(text).or_default() += 1;
+    }
+}
+
+#[derive(Default)]
+struct ContentSink(BTreeSet<String>);
+
+impl tokens::Sink for ContentSink {
+    fn term(&mut self, text: String, role: Role, _unit: u32) {
+        if matches!(role, Role::Word | Role::Whole) {
+            self.0.insert(text);
+        }
     }
 }
 

@@ -19,7 +19,7 @@ use crate::{
     engine::Engine,
     error::Error,
     import::episodes::EpisodeLine,
-    maintain::import::{Plan, store},
+    maintain::import::{IMPORT, Plan, store},
     memory::{draft::Draft, remember::Request as Remember, write},
     operation::Call,
     recall::{
@@ -109,7 +109,12 @@ fn store_all(engine: &Engine, call: &Call<'_>, dataset: &Dataset) -> Result<Name
         }
     }
     for (scope, lines) in scopes {
-        let plan = Plan { source: "eval".into(), scope: Scope::project(scope), dry_run: false };
+        let plan = Plan {
+            source: "eval".into(),
+            scope: Scope::project(scope),
+            gateway: IMPORT.into(),
+            dry_run: false,
+        };
         let stored = store(engine, call, &lines, &plan)?;
         if stored.rejected > 0 {
             let message = format!(

@@ -139,6 +139,7 @@ impl Examination<'_> {
         self.attempt("successors", Self::successors)?;
         self.attempt("links", Self::links)?;
         self.attempt("snapshots", Self::snapshots)?;
+        self.attempt("digests", Self::digests)?;
         self.attempt("index", Self::index)?;
         self.attempt("documents", Self::documents)?;
         self.attempt("leftovers", Self::leftovers)?;

@@ -12,14 +12,16 @@ use strata_core::{memory::Status, principal::PrincipalKind, scope::Scope};
 use strata_store::{
     error::StoreError,
     files,
-    ledger::{AuditFilter, EpisodeFilter, LedgerRead, MemoryFilter, MemoryRow, PurgedKind, ReviewFilter},
+    ledger::{
+        AuditFilter, EpisodeFilter, LedgerRead, MemoryFilter, MemoryRow, PurgedKind, RawKind, ReviewFilter,
+    },
 };
 
 use super::{
     counted,
     transfer::{
-        EpisodeLine, EvidenceLine, Header, LOAD, Line, MemoryLine, ProjectLine, PurgedLine, ReviewLine,
-        SnapshotLine, StateLine, VERSION, is_export, read_record,
+        DistilsLine, EpisodeLine, EvidenceLine, Header, LOAD, Line, MemoryLine, ProjectLine, PurgedLine,
+        ReviewLine, SnapshotLine, StateLine, VERSION, is_export, read_record,
     },
 };
 use crate::{
@@ -266,7 +268,9 @@ fn memory_line(r: &LedgerRead<'_>, row: MemoryRow) -> Result<MemoryLine, StoreEr
         states.push(StateLine::new(&held.state, since, by));
     }
     let evidence = r.evidence(row.number)?.into_iter();
+    let distils = distils(r, row.number)?;
     Ok(MemoryLine {
+        distils,
         number: row.number,
         id: row.id,
         kind: row.kind.to_string(),
@@ -294,6 +298,21 @@ fn memory_line(r: &LedgerRead<'_>, row: MemoryRow) -> Result<MemoryLine, StoreEr
             .map(|e| EvidenceLine { kind: e.kind, reference: e.reference, note: e.note, at: e.at.0 })
             .collect(),
     })
+}
+
+/// What a digest was made of, by id.
+fn distils(r: &LedgerRead<'_>, number: i64) -> Result<Vec<DistilsLine>, StoreError> {
+    let mut lines = Vec::new();
+    for link in r.digest_links(number)? {
+        let id = match link.kind {
+            RawKind::Episode => r.episode_by_number(link.source)?.map(|episode| episode.id),
+            RawKind::Memory => r.memory_by_number(link.source)?.map(|memory| memory.id),
+        };
+        lines.extend(id.map(|id| DistilsLine { id, quoted: link.quoted }));
+    }
+    // Numbers may be others where it is loaded, ids are not.
+    lines.sort_unstable_by(|a, b| a.id.cmp(&b.id));
+    Ok(lines)
 }
 
 /// Since when a state holds and what brought it; for one that was loaded, what its first home had on record.

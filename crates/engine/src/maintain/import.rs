@@ -14,7 +14,7 @@ use strata_core::{
 };
 use strata_store::{
     files,
-    ledger::{NewAudit, NewEpisode},
+    ledger::{EpisodeInsert, NewAudit, NewEpisode},
 };
 
 use super::reindex::index_everything;
@@ -32,6 +32,9 @@ use crate::{
 
 /// See the module.
 pub struct Import;
+
+/// The gateway of files, and the audit action of what any gateway brings in.
+pub const IMPORT: &str = "import";
 
 /// Events of one transaction.
 const BATCH: usize = 500;
@@ -98,6 +101,7 @@ impl Operation for Import {
         let plan = Plan {
             source,
             scope: Scope { branch: None, ..call.scope.clone() },
+            gateway: IMPORT.into(),
             dry_run: request.dry_run.unwrap_or(false),
         };
         let lines: Vec<EpisodeLine> = lines.into_iter().map(|(_, line)| line).collect();
@@ -125,6 +129,8 @@ pub struct Plan {
     pub source: String,
     /// Where they belong.
     pub scope: Scope,
+    /// The gateway that brings them in; its writer is `gateway:NAME`.
+    pub gateway: String,
     /// Whether to store nothing.
     pub dry_run: bool,
 }
@@ -136,9 +142,52 @@ pub fn store(
     lines: &[EpisodeLine],
     plan: &Plan,
 ) -> Result<Response, Error> {
-    let gateway = Principal::new(PrincipalKind::Gateway, "import").on_behalf_of(call.principal);
+    let gateway = gateway_of(call, plan);
     let as_gateway = Call { principal: &gateway, ..*call };
-    authority::authorise(engine, &as_gateway, Action::Remember, Layer::P2, "")?;
+    let (episodes, mut response) = passed(engine, &as_gateway, lines, plan)?;
+    let job = Job::start(engine, call, IMPORT, episodes.len() as u64)?;
+    let progress = |done, total, doing: &str| job.progress(done, total, doing);
+    let outcome = write_batches(engine, &as_gateway, &episodes, plan.dry_run, &progress);
+    let (added, known) = job.finish(outcome, |(added, known)| format!("{added} added, {known} known"))?;
+    response.added = added;
+    response.known = known;
+    Ok(response)
+}
+
+/// Stores one event as [`store`] does, but too short a work to be a job, and says which it is: the event
+/// stored now, or the equal one that was there.
+pub(crate) fn store_one(
+    engine: &Engine,
+    call: &Call<'_>,
+    line: &EpisodeLine,
+    plan: &Plan,
+) -> Result<(EpisodeInsert, NewEpisode, Vec<&'static str>), Error> {
+    let gateway = gateway_of(call, plan);
+    let as_gateway = Call { principal: &gateway, ..*call };
+    let (episodes, response) = passed(engine, &as_gateway, std::slice::from_ref(line), plan)?;
+    let Some(episode) = episodes.into_iter().next() else {
+        let why = response.problems.into_iter().next().unwrap_or_default();
+        return Err(Error::argument("text", why, "send the event in plain text, in fields of moderate size"));
+    };
+    let inserted = write_batch(engine, &as_gateway, std::slice::from_ref(&episode), false)?;
+    engine.index_what_was_stored(&as_gateway);
+    let inserted = inserted.into_iter().next();
+    let inserted = inserted.ok_or_else(|| Error::Internal("an event was neither stored nor known".into()))?;
+    Ok((inserted, episode, response.redacted))
+}
+
+fn gateway_of(call: &Call<'_>, plan: &Plan) -> Principal {
+    Principal::new(PrincipalKind::Gateway, &plan.gateway).on_behalf_of(call.principal)
+}
+
+/// Lets the lines through policy and gate; what does not pass is counted and named.
+fn passed(
+    engine: &Engine,
+    as_gateway: &Call<'_>,
+    lines: &[EpisodeLine],
+    plan: &Plan,
+) -> Result<(Vec<NewEpisode>, Response), Error> {
+    authority::authorise(engine, as_gateway, Action::Remember, Layer::P2, "")?;
     let mut gate = Gate::default();
     let source = gate.field("source", Some(&plan.source))?.unwrap_or_default();
     let plan = &Plan { source, ..plan.clone() };
@@ -150,11 +199,12 @@ pub fn store(
     };
     let mut derived = DerivedIds::default();
     let mut episodes = Vec::with_capacity(lines.len());
-    for (line, passed) in lines.iter().zip(pass_gate(engine, lines, plan, &gateway, &mut response.redacted)) {
+    let through = pass_gate(engine, lines, plan, as_gateway.principal, &mut response.redacted);
+    for (line, passed) in lines.iter().zip(through) {
         match passed {
             Ok(mut episode) => {
                 if line.id.is_none() && line.at.is_none() {
-                    episode.external_id = Some(derived.id(engine, &as_gateway, &episode)?);
+                    episode.external_id = Some(derived.id(engine, as_gateway, &episode)?);
                 }
                 episodes.push(episode);
             }
@@ -168,12 +218,7 @@ pub fn store(
             }
         }
     }
-    let job = Job::start(engine, call, "import", episodes.len() as u64)?;
-    let outcome = write_batches(engine, &as_gateway, &job, &episodes, plan.dry_run);
-    let (added, known) = job.finish(outcome, |(added, known)| format!("{added} added, {known} known"))?;
-    response.added = added;
-    response.known = known;
-    Ok(response)
+    Ok((episodes, response))
 }
 
 /// Ids for events that neither an id nor a time tells from others, so that a second import knows them: from
@@ -266,37 +311,49 @@ impl Arrived<'_> {
     }
 }
 
+/// How long work reports: done, in all, doing what.
+type Report<'a> = dyn Fn(u64, u64, &str) -> Result<(), Error> + 'a;
+
 fn write_batches(
     engine: &Engine,
     call: &Call<'_>,
-    job: &Job<'_>,
     episodes: &[NewEpisode],
     dry_run: bool,
+    report: &Report<'_>,
 ) -> Result<(usize, usize), Error> {
-    let ledger = engine.ledger(call)?;
     let (mut added, mut seen) = (0, 0);
     for batch in episodes.chunks(BATCH) {
-        let target = format!("episodes:{}", batch.len());
-        let row = NewAudit {
-            layer: Some(Layer::P2),
-            after_hash: Some(batch_hash(batch)),
-            ..NewAudit::new(call.principal, call.face, "import", &target)
-        };
-        added += ledger.write(&engine.control(call), engine.clock().now(), |w| {
-            let unknown = w.unknown_episodes(batch)?;
-            if dry_run || unknown == 0 {
-                return Ok(unknown);
-            }
-            let seq = w.record(&row)?;
-            Ok(w.insert_episodes(batch, seq)?.iter().filter(|e| e.added).count())
-        })?;
+        added += write_batch(engine, call, batch, dry_run)?.iter().filter(|e| e.added).count();
         seen += batch.len();
-        job.progress(seen as u64, episodes.len() as u64, "storing")?;
+        report(seen as u64, episodes.len() as u64, "storing")?;
     }
     if !dry_run {
-        index_everything(engine, call, &mut |done, total| job.progress(done, total, "indexing"))?;
+        index_everything(engine, call, &mut |done, total| report(done, total, "indexing"))?;
     }
     Ok((added, episodes.len() - added))
+}
+
+/// Stores what is not known yet of a batch, on record, and says what became of each event.
+fn write_batch(
+    engine: &Engine,
+    call: &Call<'_>,
+    batch: &[NewEpisode],
+    dry_run: bool,
+) -> Result<Vec<EpisodeInsert>, Error> {
+    let target = format!("episodes:{}", batch.len());
+    let row = NewAudit {
+        layer: Some(Layer::P2),
+        after_hash: Some(batch_hash(batch)),
+        ..NewAudit::new(call.principal, call.face, IMPORT, &target)
+    };
+    Ok(engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
+        let known = w.known_episodes(batch)?;
+        if dry_run || known.iter().all(|e| !e.added) {
+            return Ok(known);
+        }
+        let seq = w.record(&row)?;
+        w.insert_episodes(batch, seq)
+    })?)
 }
 
 fn batch_hash(batch: &[NewEpisode]) -> [u8; 32] {

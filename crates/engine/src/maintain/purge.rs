@@ -1,5 +1,7 @@
 //! `purge`: erases a memory or a raw event for good, and proves that it is gone.
 
+mod resting;
+
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
@@ -77,6 +79,12 @@ pub struct Response {
     pub unreadable: Vec<String>,
     /// Earlier and later versions of the memory; each is a memory of its own and is still there.
     pub other_versions: Vec<String>,
+    /// Digests that had words of it and were erased with it. What else they covered is distilled anew.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub digests_erased: Vec<String>,
+    /// Digests that cover it without its words, and later versions of erased ones; they are still here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub digests_kept: Vec<String>,
 }
 
 impl Operation for Purge {
@@ -90,39 +98,51 @@ impl Operation for Purge {
         title: "Erase for good",
         about: "Erases a memory or raw event from the ledger, the index and their logs, so that no byte of its text is left, \
                 and looks through every file of the home to prove it. Cannot be undone; only the fact that it was purged \
-                stays on record, so that no restore brings it back. For people with the passphrase only. To take \
-                something out of use, `forget` is enough.",
+                stays on record, so that no restore brings it back. Digests that quote it go with it. For people with the \
+                passphrase only. To take something out of use, `forget` is enough.",
         effect: Effect::Destroy,
         audience: Audience::People,
     };
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let id = target_id(&request.id)?;
-        let reason = Gate::default().field("reason", request.reason.as_deref())?.unwrap_or_default();
-        let target = find(engine, call, &id)?;
-        let actor = authority::authorise(engine, call, Action::Purge, target.layer, id.as_str())?;
-        let fragments = telling_fragments(engine, call, &target)?;
-        let open = open(engine, call, &target, request.backups.unwrap_or(false))?;
-        erase(engine, call, &actor, &target, &open, &reason)?;
-        let (index_files_removed, backups_rewritten) = finish(engine, call, &actor, &target, &open)?;
-        let mut response = Response {
-            id: target.id.clone(),
-            kind: target.kind.as_str(),
-            number: target.number,
-            completed_earlier: target.already,
-            backups_rewritten,
-            index_files_removed,
-            verified: false,
-            files_scanned: 0,
-            fragments: fragments.len(),
-            remaining: Vec::new(),
-            remaining_backups: Vec::new(),
-            unreadable: Vec::new(),
-            other_versions: target.other_versions,
-        };
-        response.prove(engine.home(), &fragments)?;
+        let resting = resting::find(engine, call, &id)?;
+        let erased = resting::erase(engine, call, &resting, request.backups)?;
+        let mut response = one(engine, call, &id, &request)?;
+        response.digests_kept = resting.others;
+        response.digests_erased = erased;
         Ok(response)
     }
+}
+
+/// Erases one thing and looks for what is left of it.
+fn one(engine: &Engine, call: &Call<'_>, id: &Id, request: &Request) -> Result<Response, Error> {
+    let reason = Gate::default().field("reason", request.reason.as_deref())?.unwrap_or_default();
+    let target = find(engine, call, id)?;
+    let actor = authority::authorise(engine, call, Action::Purge, target.layer, id.as_str())?;
+    let fragments = telling_fragments(engine, call, &target)?;
+    let open = open(engine, call, &target, request.backups.unwrap_or(false))?;
+    erase(engine, call, &actor, &target, &open, &reason)?;
+    let (index_files_removed, backups_rewritten) = finish(engine, call, &actor, &target, &open)?;
+    let mut response = Response {
+        id: target.id.clone(),
+        kind: target.kind.as_str(),
+        number: target.number,
+        completed_earlier: target.already,
+        backups_rewritten,
+        index_files_removed,
+        verified: false,
+        files_scanned: 0,
+        fragments: fragments.len(),
+        remaining: Vec::new(),
+        remaining_backups: Vec::new(),
+        unreadable: Vec::new(),
+        other_versions: target.other_versions,
+        digests_erased: Vec::new(),
+        digests_kept: Vec::new(),
+    };
+    response.prove(engine.home(), &fragments)?;
+    Ok(response)
 }
 
 /// The note of this purge; one that was cut short keeps what it was to do.
@@ -435,6 +455,18 @@ impl Render for Response {
             let text = format!(
                 "other versions are memories of their own and still here: {}; purge them too if they say it",
                 self.other_versions.join(", ")
+            );
+            document = document.note(Mark::Warning, text);
+        }
+        if !self.digests_erased.is_empty() {
+            let text =
+                format!("erased with it the digests that quote it: {}", self.digests_erased.join(", "));
+            document = document.note(Mark::Good, text);
+        }
+        if !self.digests_kept.is_empty() {
+            let text = format!(
+                "these rest on it without quoting it, or came of a digest that did, and are still here: {}",
+                self.digests_kept.join(", ")
             );
             document = document.note(Mark::Warning, text);
         }

@@ -113,6 +113,17 @@ pub struct MemoryLine {
     pub metadata: Value,
     pub states: Vec<StateLine>,
     pub evidence: Vec<EvidenceLine>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub distils: Vec<DistilsLine>,
+}
+
+/// A piece of raw material that a memory distils.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DistilsLine {
+    /// The id of an episode, or of a memory of P2.
+    pub id: String,
+    /// Whether words of it stand in the memory.
+    pub quoted: bool,
 }
 
 /// A state of a memory.

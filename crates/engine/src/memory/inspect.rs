@@ -13,7 +13,7 @@ use strata_core::{
     time::Timestamp,
 };
 use strata_store::ledger::{
-    EpisodeRow, EvidenceRow, History, LedgerRead, MemoryRow, SourceRow, SourceState, UsageRow,
+    EpisodeRow, EvidenceRow, History, LedgerRead, MemoryRow, RawKind, SourceRow, SourceState, UsageRow,
 };
 
 use super::reference::Reference;
@@ -116,6 +116,9 @@ pub struct MemoryView {
     pub metadata: BTreeMap<String, String>,
     /// What it rests on.
     pub evidence: Vec<String>,
+    /// The raw material that it distils, in order of time: episodes, then memories.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub distils: Vec<String>,
     /// Times it was recalled and inspected.
     pub uses: [i64; 2],
     /// Its versions, oldest first, itself included.
@@ -185,6 +188,9 @@ pub struct EpisodeView {
     pub external_id: Option<String>,
     /// Further facts.
     pub metadata: BTreeMap<String, String>,
+    /// The digests that were made of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub digests: Vec<String>,
     /// The turns around it, itself included, in order.
     pub around: Vec<Turn>,
 }
@@ -256,7 +262,17 @@ fn memory(
     let history = r.history(row.number)?;
     let evidence = r.evidence(row.number)?;
     let usage = r.usage(row.number)?;
-    Ok(MemoryView::new(row, &history, &evidence, usage, zone))
+    let distils = distils(r, row.number)?;
+    Ok(MemoryView { distils, ..MemoryView::new(row, &history, &evidence, usage, zone) })
+}
+
+/// What a digest was made of.
+fn distils(r: &LedgerRead<'_>, number: i64) -> Result<Vec<String>, Error> {
+    let mut ids: Vec<String> = r.digest_episodes(number)?.into_iter().map(|e| e.id).collect();
+    for link in r.digest_links(number)?.into_iter().filter(|link| link.kind == RawKind::Memory) {
+        ids.extend(r.memory_by_number(link.source)?.map(|memory| memory.id));
+    }
+    Ok(ids)
 }
 
 fn episode(
@@ -275,7 +291,9 @@ fn episode(
         return Err(missing());
     }
     let around = r.session_neighbours(&row, AROUND, AROUND)?;
-    Ok(EpisodeView::new(row, around, zone))
+    let digests = r.digests_of(RawKind::Episode, row.number)?;
+    let digests = digests.into_iter().map(|(memory, _)| memory.id).collect();
+    Ok(EpisodeView { digests, ..EpisodeView::new(row, around, zone) })
 }
 
 fn document(
@@ -351,6 +369,7 @@ impl MemoryView {
             superseded_reason: row.superseded_reason,
             metadata: metadata(&row.metadata),
             evidence: evidence.iter().map(|e| e.reference.clone()).collect(),
+            distils: Vec::new(),
             uses: [usage.recalled, usage.inspected],
             history: history.line.iter().map(|m| Version::new(m, zone)).collect(),
             audit: history.audit.iter().map(|e| AuditLine::new(e, zone)).collect(),
@@ -384,6 +403,9 @@ impl MemoryView {
         }
         pairs.extend(self.evidence.iter().map(|e| ("evidence".to_owned(), e.clone())));
         pairs.extend(self.metadata.iter().map(|(k, v)| (k.clone(), v.clone())));
+        if !self.distils.is_empty() {
+            pairs.push((format!("distils {}", self.distils.len()), self.distils.join(" ")));
+        }
         pairs
     }
 
@@ -488,6 +510,7 @@ impl EpisodeView {
             source: row.source,
             external_id: row.external_id,
             metadata: metadata(&row.metadata),
+            digests: Vec::new(),
         }
     }
 
@@ -498,12 +521,16 @@ impl EpisodeView {
             title: None,
             text: turn.text.clone(),
         });
+        let mut pairs = vec![
+            ("episode".into(), self.id.clone()),
+            ("session".into(), crate::render::neutral(&self.session)),
+            ("when".into(), self.at.clone()),
+        ];
+        if !self.digests.is_empty() {
+            pairs.push(("distilled into".into(), self.digests.join(" ")));
+        }
         Document::new()
-            .with(Block::Pairs(vec![
-                ("episode".into(), self.id.clone()),
-                ("session".into(), crate::render::neutral(&self.session)),
-                ("when".into(), self.at.clone()),
-            ]))
+            .with(Block::Pairs(pairs))
             .with(Block::Records { trust: Trust::Data, records: turns.collect() })
     }
 }

@@ -10,7 +10,7 @@ use strata_core::{
 };
 use strata_store::{
     error::StoreError,
-    ledger::{EvidenceRow, LedgerRead, LedgerWrite, MemoryRow, NewAudit, NewMemory, State},
+    ledger::{EvidenceRow, LedgerRead, LedgerWrite, MemoryRow, NewAudit, NewMemory, Seq, State},
 };
 
 use super::{
@@ -91,6 +91,50 @@ pub(crate) fn store_distinct(engine: &Engine, call: &Call<'_>, drafts: &[Draft])
         new.iter().try_for_each(|(actor, memory)| commit(w, call, actor, memory, &none).map(drop))
     })?;
     Ok(())
+}
+
+/// How something that a job derived is put on record.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Derived<'a> {
+    /// The audit action.
+    pub(crate) action: &'a str,
+    /// Why.
+    pub(crate) reason: &'a str,
+}
+
+/// Stores what a job derived, with what `also` puts down about it, in one transaction, and gives its id. Nothing
+/// is stored unless `is_wanted` still says so inside it. The same text in force is taken for it.
+pub(crate) fn store_derived(
+    engine: &Engine,
+    call: &Call<'_>,
+    draft: &Draft,
+    derived: &Derived<'_>,
+    is_wanted: &dyn Fn(&LedgerWrite<'_>) -> Result<bool, StoreError>,
+    also: &dyn Fn(&LedgerWrite<'_>, i64, Seq) -> Result<(), StoreError>,
+) -> Result<Option<String>, Error> {
+    let actor = authority::authorise(engine, call, Action::Remember, draft.layer, "")?;
+    let new = new_memory(engine, &actor, draft, &duplicate::identity(&draft.text), None, "");
+    let stored = engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
+        if !is_wanted(w)? {
+            return Ok(None);
+        }
+        let twin = w.live_by_content(&new.scope, &w.content_key(&new.identity)?)?;
+        let id = twin.as_ref().map_or(new.id.as_str(), |twin| twin.id.as_str());
+        let row = NewAudit {
+            layer: Some(new.state.layer),
+            reason: derived.reason,
+            after_hash: Some(twin.as_ref().map_or_else(|| new.content_hash(), |twin| twin.content_hash)),
+            ..NewAudit::new(&actor, call.face, derived.action, id)
+        };
+        let seq = w.record(&row)?;
+        let number = match &twin {
+            Some(twin) => twin.number,
+            None => w.insert_memory(&new, seq)?,
+        };
+        also(w, number, seq)?;
+        Ok(Some(id.to_owned()))
+    })?;
+    Ok(stored)
 }
 
 /// A stored memory and how it stands to the draft.

@@ -259,17 +259,19 @@ impl LedgerWrite<'_> {
         Ok(inserted)
     }
 
-    /// How many of these events are not stored yet; what the audit row of a batch should say, and
-    /// whether one is needed at all. Repetitions within `new` are counted once.
-    pub fn unknown_episodes(&self, new: &[NewEpisode]) -> Result<usize, StoreError> {
+    /// What [`Self::insert_episodes`] would say: whether an audit row is needed at all. An event that is not
+    /// stored yet has the number 0; a repetition within `new` counts as known.
+    pub fn known_episodes(&self, new: &[NewEpisode]) -> Result<Vec<EpisodeInsert>, StoreError> {
         let mut unknown = std::collections::HashSet::new();
+        let mut outcomes = Vec::with_capacity(new.len());
         for episode in new {
             let key = self.episode_key(episode)?;
-            if self.episode_with_key(&key)?.is_none() {
-                unknown.insert(key);
-            }
+            outcomes.push(match self.episode_with_key(&key)? {
+                Some((number, id)) => EpisodeInsert { number, id, added: false },
+                None => EpisodeInsert { number: 0, id: episode.id.to_string(), added: unknown.insert(key) },
+            });
         }
-        Ok(unknown.len())
+        Ok(outcomes)
     }
 
     pub(super) fn episode_key(&self, episode: &NewEpisode) -> Result<[u8; 32], StoreError> {

@@ -1,6 +1,6 @@
 //! Finding memories by what names them: id, prefix, number, topic, content.
 
-use strata_core::{id::PartialId, scope::Scope};
+use strata_core::{id::PartialId, scope::Scope, time::Timestamp};
 
 use super::{
     LedgerRead, LedgerWrite, MemoryRow,
@@ -70,6 +70,17 @@ impl LedgerRead<'_> {
     pub fn by_content(&self, key: &[u8; 32]) -> Result<Vec<MemoryRow>, StoreError> {
         let sql = select("m.content_key = $2 ORDER BY m.number");
         self.transaction.query(&sql, params![self.tenant, key], |row| self.memory_from(row))
+    }
+
+    /// Memories that were put into the trash before `before`, by number, at most `limit`.
+    pub fn trashed_before(&self, before: Timestamp, limit: usize) -> Result<Vec<MemoryRow>, StoreError> {
+        let sql = select(
+            "m.status = 'trashed' AND EXISTS (SELECT 1 FROM audit a
+                 WHERE a.tenant = m.tenant AND a.seq = m.state_seq AND a.at < $2)
+             ORDER BY m.number LIMIT $3",
+        );
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.transaction.query(&sql, params![self.tenant, before, limit], |row| self.memory_from(row))
     }
 
     /// Numbers of the memories, of any scope and status, that come from `session` and have all of `tags`.

@@ -6,6 +6,7 @@
 pub mod audit;
 pub mod changes;
 pub mod counts;
+pub mod digests;
 pub mod episodes;
 pub mod evidence;
 pub mod filter;
@@ -37,6 +38,7 @@ use strata_core::{chain::Head, time::Timestamp};
 pub use audit::{AuditFilter, NewAudit, Refusal};
 pub use changes::{Change, ChangeCursor, ChangePage, Changed};
 pub use counts::{MemoryCount, Totals};
+pub use digests::{Backlog, DigestLink, RawKind, Undistilled};
 pub use episodes::{EpisodeFilter, EpisodeInsert, EpisodeRow, NewEpisode, SessionRow};
 pub use evidence::EvidenceRow;
 pub use filter::MemoryFilter;
@@ -96,6 +98,13 @@ pub const SCHEMA: Schema = Schema {
             sql: include_str!("0003_snapshots.sql"),
             min_reader: 1,
             min_writer: 3,
+        },
+        Migration {
+            version: 4,
+            name: "digests",
+            sql: include_str!("0004_digests.sql"),
+            min_reader: 1,
+            min_writer: 4,
         },
     ],
 };

@@ -3,7 +3,7 @@
 
 use strata_core::{error::ParseError, time::Timestamp};
 
-use super::{LedgerRead, LedgerWrite, Seq};
+use super::{LedgerRead, LedgerWrite, RawKind, Seq};
 use crate::{error::StoreError, params};
 
 /// What was purged.
@@ -149,6 +149,11 @@ impl LedgerWrite<'_> {
         for table in tables {
             let sql = format!("DELETE FROM {table} WHERE tenant = $1 AND number = $2");
             self.transaction.execute(&sql, params![self.tenant, number])?;
+        }
+        // A purged digest keeps its links: what it was made of is not distilled a second time.
+        match kind {
+            PurgedKind::Memory => self.unlink_raw(RawKind::Memory, number)?,
+            PurgedKind::Episode => self.unlink_raw(RawKind::Episode, number)?,
         }
         self.blank_mentions(id)?;
         self.transaction.execute(

@@ -316,6 +316,7 @@ impl LedgerRead<'_> {
             ("reviews", "seq"),
             ("snapshots", "seq"),
             ("tombstones", "seq"),
+            ("digests", "seq"),
         ] {
             let sql = format!("SELECT COALESCE(max({column}), 0) FROM {table} WHERE tenant = $1");
             let seq = self.transaction.query_one(&sql, params![self.tenant], |row| row.get(0))?.unwrap_or(0);

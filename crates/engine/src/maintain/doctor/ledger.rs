@@ -220,6 +220,21 @@ impl Examination<'_> {
         }
         Ok(())
     }
+
+    /// Every digest leads to the raw material it was made of.
+    pub(super) fn digests(&mut self) -> Result<(), Error> {
+        let ledger = self.engine.existing_ledger()?;
+        let dangling = ledger.read(&self.engine.control(self.call), |r| r.dangling_digests(NAMED + 1))?;
+        if dangling.is_empty() {
+            self.ok("digests", "every digest leads to what it was made of");
+            return Ok(());
+        }
+        let links: Vec<String> =
+            dangling.iter().map(|(digest, kind, n)| format!("#{digest} to {} {n}", kind.as_str())).collect();
+        let detail = format!("links of digests that lead nowhere: {}", named(&links));
+        self.warn("digests", detail, "somebody changed the ledger's file; compare with a backup");
+        Ok(())
+    }
 }
 
 fn for_each_memory(

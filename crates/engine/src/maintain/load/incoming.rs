@@ -46,6 +46,8 @@ pub(super) struct IncomingMemory {
     pub(super) history: Vec<(State, i64, String)>,
     pub(super) superseded_by: Option<String>,
     pub(super) superseded_reason: Option<String>,
+    /// What it distils: ids, and whether it quotes them.
+    pub(super) distils: Vec<(String, bool)>,
 }
 
 /// Who stores what.
@@ -148,6 +150,11 @@ impl Incoming {
             history,
             superseded_by: line.superseded_by.as_deref().map(whole_id).transpose()?.map(|id| id.to_string()),
             superseded_reason: gate.field("superseded_reason", line.superseded_reason.as_deref())?,
+            distils: line
+                .distils
+                .iter()
+                .map(|d| Ok((whole_id(&d.id)?.to_string(), d.quoted)))
+                .collect::<Result<_, Error>>()?,
         })
     }
 
@@ -209,7 +216,11 @@ impl Incoming {
         }
         self.cut_foreign_links(engine, call)?;
         let name = call.principal.to_string();
-        self.memories.iter_mut().for_each(|m| m.new.writer.clone_from(&name));
+        for memory in &mut self.memories {
+            memory.new.writer.clone_from(&name);
+            // What counts as distilled is for the night to say.
+            memory.distils.clear();
+        }
         self.episodes.iter_mut().for_each(|(_, e)| e.writer.clone_from(&name));
         self.snapshots.iter_mut().for_each(|s| s.who.clone_from(&name));
         for review in &mut self.reviews {

@@ -1,12 +1,17 @@
 //! Storing what an export holds, inside one transaction.
 
+use std::collections::HashMap;
+
 use strata_core::{
     memory::{Layer, Status},
     time::Timestamp,
 };
 use strata_store::{
     error::StoreError,
-    ledger::{LedgerWrite, NewAudit, NewEpisode, NewMemory, NewSnapshot, PurgedKind, ReviewRow, Seq, State},
+    ledger::{
+        DigestLink, LedgerWrite, NewAudit, NewEpisode, NewMemory, NewSnapshot, PurgedKind, RawKind,
+        ReviewRow, Seq, State,
+    },
 };
 
 use super::{
@@ -28,6 +33,8 @@ pub(super) struct Loading<'a> {
     pub(super) call: &'a Call<'a>,
     pub(super) actors: &'a Actors,
     pub(super) loaded: Response,
+    /// Digests that came in: id, number, the change that brought them.
+    pub(super) digests: Vec<(String, i64, Seq)>,
 }
 
 impl Loading<'_> {
@@ -47,6 +54,7 @@ impl Loading<'_> {
         let places = self.memories(&incoming.memories, &snapshots)?;
         self.snapshots(&snapshots, &places)?;
         self.episodes(&incoming.episodes)?;
+        self.digests(&incoming.memories)?;
         self.reviews(&incoming.reviews)
     }
 
@@ -120,6 +128,9 @@ impl Loading<'_> {
             let reason =
                 successor.as_ref().map(|(_, why)| why.as_str()).or(memory.superseded_reason.as_deref());
             self.w.load_memory(number, &memory.new, &history, (by, reason))?;
+            if let (Some((seq, _)), false) = (history.last(), memory.distils.is_empty()) {
+                self.digests.push((memory.new.id.to_string(), number, *seq));
+            }
             self.loaded.memories += 1;
         }
         Ok(places)
@@ -231,6 +242,24 @@ impl Loading<'_> {
             let number = self.number(PurgedKind::Episode, *wanted)?;
             self.w.load_episode(number, episode, seq)?;
             self.loaded.episodes += 1;
+        }
+        Ok(())
+    }
+
+    /// Links the digests that came in to what they were made of, as far as that is here.
+    fn digests(&mut self, memories: &[IncomingMemory]) -> Result<(), StoreError> {
+        let distils: HashMap<&str, &[(String, bool)]> =
+            memories.iter().map(|m| (m.new.id.as_str(), m.distils.as_slice())).collect();
+        for (id, number, seq) in std::mem::take(&mut self.digests) {
+            let mut links = Vec::new();
+            for (source, quoted) in distils.get(id.as_str()).copied().unwrap_or_default() {
+                let found = match self.w.episode(source)? {
+                    Some(episode) => Some((RawKind::Episode, episode.number)),
+                    None => self.w.memory(source)?.map(|memory| (RawKind::Memory, memory.number)),
+                };
+                links.extend(found.map(|(kind, source)| DigestLink { kind, source, quoted: *quoted }));
+            }
+            self.w.link_digest(number, &links, seq)?;
         }
         Ok(())
     }

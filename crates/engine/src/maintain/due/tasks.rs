@@ -1,0 +1,124 @@
+//! The tasks. A new one is a line in [`TASKS`] and a function.
+
+use strata_core::{memory::Status, policy::Action, time::Timestamp};
+use strata_store::ledger::{NewAudit, State};
+
+use super::HOUR;
+use crate::{
+    authority,
+    consolidate::{self, consolidate},
+    engine::Engine,
+    error::Error,
+    maintain::{counted, reindex::index_everything},
+    operation::Call,
+};
+
+/// Microseconds of a day.
+const DAY: i64 = 24 * HOUR;
+/// How long what was forgotten can be restored from the trash, and how long jobs are kept.
+const KEPT: i64 = 30 * DAY;
+/// Memories archived in one transaction.
+const BATCH: usize = 100;
+
+/// A task of upkeep.
+pub struct Task {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, in a few words.
+    pub about: &'static str,
+    /// Microseconds from one time to the next.
+    pub every: i64,
+    /// Whether there is anything for it in a home.
+    pub applies: fn(&Engine) -> bool,
+    /// Does it, as the system, and says what came of it. It must bear to be done again at once.
+    pub run: fn(&Engine, &Call<'_>) -> Result<String, Error>,
+}
+
+/// Every task, in the order in which they are done: a digest is to stand in the report and in the wiki of the same
+/// night.
+pub const TASKS: &[Task] = &[
+    Task { name: "consolidate", about: "distil sessions", every: 20 * HOUR, applies: always, run: distil },
+    Task { name: "trash", about: "archive old trash", every: 20 * HOUR, applies: always, run: archive_trash },
+    Task {
+        name: "index",
+        about: "complete and tidy the index",
+        every: 20 * HOUR,
+        applies: always,
+        run: tidy_index,
+    },
+    Task {
+        name: "jobs",
+        about: "end dead jobs, remove old ones",
+        every: 20 * HOUR,
+        applies: always,
+        run: clear_jobs,
+    },
+];
+
+const fn always(_: &Engine) -> bool {
+    true
+}
+
+fn distil(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
+    let done = consolidate(engine, call, &consolidate::Request::default(), None)?;
+    Ok(format!(
+        "{} of {}, {} waiting for more",
+        counted(done.digests, "digest"),
+        counted(done.episodes_covered, "episode"),
+        counted(done.skipped, "group")
+    ))
+}
+
+/// What was forgotten long ago leaves the trash. It stays readable in its history and can still be restored.
+fn archive_trash(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
+    let before = Timestamp(engine.clock().now().0.saturating_sub(KEPT));
+    let ledger = engine.existing_ledger()?;
+    let control = engine.control(call);
+    let mut archived = 0;
+    loop {
+        let old = ledger.read(&control, |r| r.trashed_before(before, BATCH))?;
+        if old.is_empty() {
+            break;
+        }
+        for memory in &old {
+            authority::authorise(engine, call, Action::Forget, memory.state.layer, &memory.id)?;
+        }
+        ledger.write(&control, engine.clock().now(), |w| {
+            for memory in &old {
+                let seq = w.record(&NewAudit {
+                    layer: Some(memory.state.layer),
+                    reason: "in the trash for 30 days",
+                    before_hash: Some(memory.content_hash),
+                    ..NewAudit::new(call.principal, call.face, "archive", &memory.id)
+                })?;
+                let state = State { status: Status::Archived, ..memory.state };
+                w.change_state(memory.number, Some(memory.state_seq), &state, seq)?;
+            }
+            Ok(())
+        })?;
+        archived += old.len();
+        if call.cancel.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
+    }
+    Ok(format!("{} archived", counted(archived, "memory")))
+}
+
+fn tidy_index(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
+    let behind = index_everything(engine, call, &mut |_, _| {
+        if call.cancel.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+    })?;
+    Ok(match behind {
+        0 => "complete".to_owned(),
+        n => format!("{n} changes behind; another process is indexing them"),
+    })
+}
+
+fn clear_jobs(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
+    let now = engine.clock().now();
+    let before = Timestamp(now.0.saturating_sub(KEPT));
+    let (ended, removed) = engine
+        .existing_ledger()?
+        .write(&engine.control(call), now, |w| Ok((w.expire_jobs()?, w.forget_jobs(before)?)))?;
+    Ok(format!("{} ended, {removed} removed", counted(ended, "dead job")))
+}

@@ -1,0 +1,120 @@
+//! Upkeep that is due: done once, by one process, and what fails is told.
+
+mod support;
+
+use serde_json::{Value, json};
+use strata_core::{error::ErrorKind, principal::PrincipalKind, time::Timestamp};
+use strata_engine::{
+    clock::{ManualClock, SeededIds},
+    engine::Engine,
+    settings::Settings,
+};
+use strata_store::{
+    ledger::{AuditFilter, NewJob},
+    sql::Control,
+};
+use support::{NOON, Session};
+
+const HOUR: i64 = 3_600_000_000;
+
+/// The same home some hours later.
+fn later(mut s: Session, hours: i64) -> Session {
+    s.engine = Engine::with_sources(
+        Settings::for_home(s.home.path()),
+        Box::new(ManualClock::at(Timestamp(NOON.0 + hours * HOUR))),
+        Box::new(SeededIds::new(100 + hours.unsigned_abs())),
+    );
+    s
+}
+
+fn status_of(reply: &Value, task: &str) -> String {
+    let tasks = reply["tasks"].as_array().expect("tasks");
+    let found = tasks.iter().find(|t| t["task"] == task).unwrap_or_else(|| panic!("{task}: {reply}"));
+    found["status"].as_str().expect("a word").to_owned()
+}
+
+fn tell(s: &Session, texts: &[&str]) {
+    for text in texts {
+        s.ok("episode_record", json!({ "text": text, "session": "talk" }));
+    }
+}
+
+#[test]
+fn what_is_due_is_done_once_and_again_when_its_time_has_come() {
+    let s = Session::new();
+    tell(&s, &["The mill stopped.", "The wheel broke because of ice.", "We decided to heat the wheel."]);
+    let look = s.ok("maintain", json!({ "dry_run": true }));
+    assert_eq!((status_of(&look, "consolidate"), &look["failed"]), ("due".into(), &json!(0)));
+    assert_eq!(s.ok("consolidate", json!({ "dry_run": true }))["digests"], 1, "a look does nothing");
+    let done = s.ok("maintain", json!({}));
+    assert_eq!(status_of(&done, "consolidate"), "done", "{done}");
+    assert_eq!(s.ok("consolidate", json!({ "dry_run": true }))["digests"], 0);
+    assert_eq!(status_of(&s.ok("maintain", json!({})), "consolidate"), "waiting");
+    let s = later(s, 24);
+    assert_eq!(status_of(&s.ok("maintain", json!({ "task": "jobs" })), "jobs"), "done");
+    let forced = s.ok("maintain", json!({ "task": "jobs", "force": true }));
+    assert_eq!(forced["tasks"].as_array().map(Vec::len), Some(1));
+    assert_eq!(status_of(&forced, "jobs"), "done");
+    assert_eq!(s.fails("maintain", json!({ "task": "dance" })), ErrorKind::Invalid);
+    let ledger = s.engine.existing_ledger().expect("a ledger");
+    let lines = ledger.read(&Control::default(), |r| r.audit(&AuditFilter::default())).expect("read");
+    let digest = lines.iter().find(|l| l.entry.action == "consolidate").expect("on record");
+    assert_eq!(digest.entry.on_behalf_of.as_deref(), Some("agent:test"), "who started it");
+}
+
+#[test]
+fn status_says_what_is_overdue_and_creates_nothing_before_init() {
+    let s = Session::new();
+    assert_eq!(s.ok("maintain", json!({}))["tasks"], json!([]));
+    assert!(!s.engine.is_initialised());
+    s.remember("the mill stands by the river");
+    assert!(s.ok("status", json!({}))["holds"].get("overdue").is_none());
+    let s = later(s, 50);
+    let overdue = s.ok("status", json!({}))["holds"]["overdue"].clone();
+    assert!(overdue.as_array().is_some_and(|names| names.contains(&json!("consolidate"))), "{overdue}");
+    assert!(s.text("status", json!({})).contains("strata maintain"));
+    s.ok("maintain", json!({}));
+    assert!(s.ok("status", json!({}))["holds"].get("overdue").is_none());
+}
+
+#[test]
+fn a_month_in_the_trash_is_enough_in_every_layer() {
+    let s = Session::new();
+    let old = s.remember("the mill has two wheels");
+    s.ok("forget", json!({ "id": old }));
+    let mut s = later(s, 24 * 29);
+    let young = s.remember("the mill has three wheels");
+    s.ok("forget", json!({ "id": young }));
+    s.set_kind(PrincipalKind::System);
+    let rule = s.ok("remember", json!({ "text": "never run the mill dry", "layer": "P0", "kind": "rule" }));
+    s.ok("forget", json!({ "id": rule["id"] }));
+    let status = |s: &Session, id: &str| s.ok("inspect", json!({ "id": id }))["status"].clone();
+    s.ok("maintain", json!({ "task": "trash" }));
+    assert_eq!((status(&s, &old), status(&s, &young)), (json!("trashed"), json!("trashed")));
+    let mut s = later(s, 24 * 31);
+    s.set_kind(PrincipalKind::Agent);
+    s.ok("maintain", json!({ "task": "trash" }));
+    assert_eq!((status(&s, &old), status(&s, &young)), (json!("archived"), json!("trashed")));
+    let s = later(s, 24 * 61);
+    s.ok("maintain", json!({ "task": "trash" }));
+    let rule = rule["id"].as_str().expect("an id");
+    assert_eq!((status(&s, &young), status(&s, rule)), (json!("archived"), json!("archived")));
+    s.ok("restore", json!({ "id": old }));
+    assert_eq!(status(&s, &old), "active");
+    assert_eq!(s.ok("doctor", json!({}))["healthy"], true);
+}
+
+#[test]
+fn one_process_does_a_task_and_takes_it_over_from_a_dead_one() {
+    let s = Session::new();
+    s.remember("the mill stands by the river");
+    let ledger = s.engine.existing_ledger().expect("a ledger");
+    let id = strata_core::id::Id::from_bits(strata_core::id::IdKind::Job, 5);
+    let job = NewJob { id, kind: "maintain:jobs".into(), total: 0, message: String::new() };
+    let until = Timestamp(NOON.0 + HOUR);
+    ledger.write(&Control::default(), NOON, |w| w.begin_job(&job, "another", until)).expect("begun");
+    let reply = s.ok("maintain", json!({}));
+    assert_eq!((status_of(&reply, "jobs"), status_of(&reply, "trash")), ("busy".into(), "done".into()));
+    let s = later(s, 2);
+    assert_eq!(status_of(&s.ok("maintain", json!({})), "jobs"), "done");
+}
