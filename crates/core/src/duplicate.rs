@@ -7,6 +7,7 @@
 //! The judgement rests on wording. A paraphrase in other words ("vegetarian" for "does not eat meat")
 //! is `Different` here: texts are never taken as one on less than their words.
 
+pub mod contradiction;
 mod exchange;
 mod polarity;
 mod reading;
