@@ -6,6 +6,7 @@ mod hostile_lines;
 mod hostile_processes;
 mod many_clients;
 mod p_layer;
+mod p_layer_governance;
 mod passphrase;
 mod process_life;
 mod protocol;
