@@ -1,5 +1,6 @@
-//! Memories: remember, inspect, update, forget, restore.
+//! Memories: remember, inspect, chain, update, forget, restore.
 
+pub mod chain;
 pub mod draft;
 pub mod forget;
 pub mod inspect;

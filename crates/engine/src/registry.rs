@@ -3,19 +3,23 @@
 use crate::{
     audit::MemoryAudit,
     bench::Bench,
+    compat,
     consolidate::Consolidate,
-    context::operation::Context,
+    context::{assemble::Assemble, operation::Context},
     episode::EpisodeRecord,
     eval::operations::{EvalJsonl, EvalLocomo},
     maintain::{
         backup, doctor::Doctor, due::Maintain, export::Export, import::Import, index_files::IndexFiles,
         init::Init, jobs, load::Load, purge::Purge, reindex::Reindex,
     },
-    memory::{forget::Forget, inspect::Inspect, remember::Remember, restore::Restore, update::Update},
+    memory::{
+        chain::Chain, forget::Forget, inspect::Inspect, remember::Remember, restore::Restore, update::Update,
+    },
     operation::{Entry, Toolset, entry},
     recall::operation::Recall,
     reflect::Reflect,
     snapshot,
+    stats::Stats,
     status::Status,
 };
 
@@ -57,6 +61,16 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<EpisodeRecord>(),
     entry::<Consolidate>(),
     entry::<Maintain>(),
+    entry::<Stats>(),
+    entry::<Assemble>(),
+    entry::<Chain>(),
+    entry::<compat::remember::KnowledgeRemember>(),
+    entry::<compat::recall::KnowledgeRecall>(),
+    entry::<compat::forget::KnowledgeForget>(),
+    entry::<compat::update::KnowledgeUpdate>(),
+    entry::<compat::stats::KnowledgeMemoryStats>(),
+    entry::<compat::snapshots::KnowledgeSnapshotCreate>(),
+    entry::<compat::snapshots::KnowledgeSnapshotRollback>(),
 ];
 
 /// The operation with a wire name in a toolset.

@@ -372,3 +372,32 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_snapshot_moves_with_a_whole_home_and_into_an_empty_one_only() {
+    let mut s = home(7);
+    let kept = s.remember("the lock was oiled");
+    s.ok("snapshot_create", json!({ "version_id": "v1" }));
+    s.ok("update", json!({ "id": kept, "text": "the lock was replaced" }));
+    s.remember("the hinge squeaks");
+    assert!(
+        !export(&s, "own.jsonl").expect("exported").contains("\"snapshot\""),
+        "an agent's part is a part"
+    );
+    s.set_kind(PrincipalKind::Human);
+    let text = export(&s, "a.jsonl").expect("exported");
+    let fresh = home(99).of_kind(PrincipalKind::System);
+    assert_eq!(load(&fresh, &text)["snapshots"], 1);
+    let back = fresh.ok("snapshot_rollback", json!({ "version_id": "v1" }));
+    assert_eq!((back["superseded"].as_u64(), back["restored"].as_u64()), (Some(2), Some(1)));
+    assert_eq!(fresh.recall("lock"), std::slice::from_ref(&kept));
+    assert_eq!(fresh.ok("doctor", json!({}))["healthy"], true);
+
+    let used = home(5).of_kind(PrincipalKind::System);
+    used.remember("something else stands here");
+    let reply = load(&used, &text);
+    assert_eq!((reply["snapshots"].as_u64(), reply["snapshots_left_out"].as_u64()), (Some(0), Some(1)));
+    assert!(used.ok("snapshot_list", json!({}))["snapshots"].as_array().expect("a list").is_empty());
+    let part = s.home.path().join("part.jsonl").display().to_string();
+    assert_eq!(s.ok("export", json!({ "path": part, "namespace": "shared" }))["snapshots"], 0);
+}

@@ -7,6 +7,7 @@ mod hostile_processes;
 mod killed;
 mod many_clients;
 mod p_layer;
+mod p_layer_governance;
 mod passphrase;
 mod process_life;
 mod protocol;

@@ -3,7 +3,7 @@
 //! The first line is `{"type":"strata_audit","version":1,"epoch":E,"head":{"seq":S,"hash":H}}`: the end of the
 //! whole chain when the file was written. Then comes one object per line of the audit. A line's hash is that
 //! of `strata_core::chain::link` over `previous` and its fields; in an unfiltered file `previous` is the hash
-//! of the line above.
+//! of the line above. A reason that the caller may not read is null, and the line's hash cannot be made anew.
 
 use std::{io::Write, path::PathBuf};
 

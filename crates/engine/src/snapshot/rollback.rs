@@ -19,6 +19,7 @@ use crate::{
     authority,
     engine::Engine,
     error::Error,
+    maintain::counted,
     memory::reference::sees_scope,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Block, Document, Mark, Render, Trust},
@@ -183,14 +184,20 @@ impl Plan {
     fn authorise(&self, engine: &Engine, call: &Call<'_>) -> Result<Principal, Error> {
         let name = &self.snapshot.name;
         let layer = self.deciding_layer(call.principal);
-        if let Some(layer) = layer.filter(|_| self.outside(call) > 0) {
+        let outside = self.outside(call);
+        if let Some(layer) = layer.filter(|_| outside > 0) {
             let reason = "the rollback reaches outside the caller's scope";
             authority::record_refusal(engine, call, Action::Rollback.as_str(), Some(layer), name, reason)?;
-            return Err(Error::argument(
-                "version_id",
-                format!("rolling back would touch {} memories outside your scope", self.outside(call)),
-                format!("ask a person to run `strata snapshot rollback {name}`"),
-            ));
+            return Err(Error::Refused {
+                layer: layer.to_string(),
+                action: Action::Rollback.as_str(),
+                principal: call.principal.to_string(),
+                reason: format!(
+                    "it would touch what lies outside your scope: {}",
+                    counted(outside, "memory")
+                ),
+                allowed: "human, system".to_owned(),
+            });
         }
         let Some(layer) = layer else { return Ok(call.principal.clone()) };
         let authorised = authority::authorise(engine, call, Action::Rollback, layer, name);
@@ -262,8 +269,9 @@ impl Plan {
     }
 
     fn verdict(&self, call: &Call<'_>) -> String {
-        if self.outside(call) > 0 {
-            return format!("refused: {} memories lie outside your scope", self.outside(call));
+        let outside = self.outside(call);
+        if outside > 0 {
+            return format!("refused: outside your scope: {}", counted(outside, "memory"));
         }
         let Some(layer) = self.deciding_layer(call.principal) else { return "allowed".to_owned() };
         let decision = policy::decide(Action::Rollback, call.principal, layer);
