@@ -12,6 +12,7 @@ pub mod authority;
 pub mod bench;
 pub mod clock;
 pub mod context;
+pub mod contradictions;
 pub mod documents;
 pub mod engine;
 pub mod error;

@@ -3,6 +3,7 @@
 use crate::{
     bench::Bench,
     context::operation::Context,
+    contradictions::Contradictions,
     eval::operations::{EvalJsonl, EvalLocomo},
     maintain::{
         backup, doctor::Doctor, export::Export, import::Import, index_files::IndexFiles, init::Init, jobs,
@@ -25,6 +26,8 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<Forget>(),
     entry::<Reflect>(),
     entry::<Status>(),
+    // Contradictions.
+    entry::<Contradictions>(),
     entry::<Init>(),
     entry::<Restore>(),
     entry::<Import>(),
