@@ -195,6 +195,28 @@ fn a_contradiction_is_found_among_other_statements() {
 }
 
 #[test]
+fn neighbouring_names_are_different_subjects() {
+    for (a, b) in [
+        ("The delta indexer listens on port 26464.", "The delta search index listens on port 28066."),
+        ("The renderer has 4 threads.", "The render farm has 16 threads."),
+        ("The audit log is kept for 30 days.", "The access log is kept for 90 days."),
+        ("The user service runs on port 80.", "The user import service runs on port 81."),
+    ] {
+        assert_eq!(find(a, b), None, "{a} / {b}");
+    }
+}
+
+#[test]
+fn values_of_any_size_are_told_apart() {
+    for port in [80, 1023, 1999, 2024, 3293, 4895, 5028, 9999, 10_000, 65_000] {
+        let a = format!("The umber importer listens on port {port}.");
+        let b = format!("Port of the umber importer: {}", port + 1);
+        let found = find(&a, &b).map(|f| (f.a, f.b));
+        assert_eq!(found, Some((port.to_string(), (port + 1).to_string())), "{a} / {b}");
+    }
+}
+
+#[test]
 fn time_grows_linearly_with_the_texts() {
     let text = |lines: usize, port: usize| -> String {
         (0..lines)

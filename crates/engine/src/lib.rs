@@ -15,6 +15,7 @@ pub mod clock;
 pub mod compat;
 pub mod consolidate;
 pub mod context;
+pub mod contradictions;
 pub mod documents;
 pub mod engine;
 pub mod episode;

@@ -6,6 +6,7 @@ use crate::{
     compat,
     consolidate::Consolidate,
     context::{assemble::Assemble, operation::Context},
+    contradictions::Contradictions,
     episode::EpisodeRecord,
     eval::operations::{EvalJsonl, EvalLocomo},
     maintain::{
@@ -33,6 +34,8 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<Forget>(),
     entry::<Reflect>(),
     entry::<Status>(),
+    // Contradictions.
+    entry::<Contradictions>(),
     entry::<Init>(),
     entry::<Restore>(),
     entry::<Import>(),

@@ -1,6 +1,7 @@
 //! `export`: writes what a home holds into one file that another home can load.
 
 use std::{
+    collections::HashSet,
     io::Read,
     path::{Path, PathBuf},
 };
@@ -14,6 +15,7 @@ use strata_store::{
     files,
     ledger::{
         AuditFilter, EpisodeFilter, LedgerRead, MemoryFilter, MemoryRow, PurgedKind, RawKind, ReviewFilter,
+        ReviewRow,
     },
 };
 
@@ -159,7 +161,7 @@ impl Content {
             self.add(&Line::Project(ProjectLine { key: row.key, name: row.name }))?;
         }
         let everything = project.is_none() && namespace.is_none();
-        let mut exported = std::collections::HashSet::new();
+        let mut exported = HashSet::new();
         for number in 1..=last_memory(r)? {
             self.step(call, number)?;
             let Some(row) = r.memory_by_number(number)?.filter(|m| chosen(&m.scope)) else { continue };
@@ -171,7 +173,8 @@ impl Content {
         let reviews =
             r.reviews(&ReviewFilter { status: None, kind: None, target: None, limit: usize::MAX })?;
         let sees_all = matches!(call.principal.kind, PrincipalKind::Human | PrincipalKind::System);
-        for row in reviews.into_iter().filter(|v| (everything && sees_all) || exported.contains(&v.target)) {
+        let whole = everything && sees_all;
+        for row in reviews.into_iter().filter(|v| whole || concerns_only(v, &exported)) {
             self.counts.reviews += 1;
             self.add(&Line::Review(Box::new(review_line(row))))?;
         }
@@ -337,7 +340,14 @@ fn origin(r: &LedgerRead<'_>, seq: i64) -> Result<(i64, String), StoreError> {
     Ok((entry.at.0, by))
 }
 
-fn review_line(row: strata_store::ledger::ReviewRow) -> ReviewLine {
+/// Whether a review repeats words of exported memories only: a conflict has those of two.
+fn concerns_only(review: &ReviewRow, exported: &HashSet<String>) -> bool {
+    let proposal: serde_json::Value = serde_json::from_str(&review.proposal).unwrap_or_default();
+    let other = proposal["a"].as_str().filter(|_| review.kind == crate::contradictions::file::KIND);
+    exported.contains(&review.target) && other.is_none_or(|id| exported.contains(id))
+}
+
+fn review_line(row: ReviewRow) -> ReviewLine {
     ReviewLine {
         id: row.id,
         kind: row.kind,

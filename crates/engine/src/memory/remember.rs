@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     draft::Draft,
-    similar::Similar,
+    similar::{Contradicts, Similar},
     write::{self, Stored},
 };
 use crate::{
@@ -131,6 +131,9 @@ pub struct Response {
     /// A stored memory that says nearly the same, or the opposite.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similar: Option<Similar>,
+    /// A stored memory that cannot hold together with this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contradicts: Option<Contradicts>,
     /// Families of secrets that were blacked out before storing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub redacted: Vec<&'static str>,
@@ -177,6 +180,7 @@ impl Response {
             scope: draft.scope.to_string(),
             superseded: stored.superseded,
             similar: stored.similar,
+            contradicts: stored.contradicts,
             redacted: draft.redacted.clone(),
             route: draft.route.clone(),
         }
@@ -195,7 +199,11 @@ impl Render for Response {
         if let Some(old) = &self.superseded {
             document = document.note(Mark::Info, format!("superseded {old}; its history is kept"));
         }
-        if let Some(similar) = &self.similar {
+        if let Some(contradicts) = &self.contradicts {
+            document = document.note(Mark::Warning, contradicts.sentence());
+        }
+        let told = |id: &String| self.contradicts.as_ref().is_some_and(|c| c.id == *id);
+        if let Some(similar) = self.similar.as_ref().filter(|s| !told(&s.id)) {
             document = document.note(Mark::Warning, similar.sentence());
         }
         if !self.redacted.is_empty() {

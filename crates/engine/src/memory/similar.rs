@@ -1,7 +1,7 @@
 //! The stored memory that says nearly the same, or the opposite.
 
 use serde::Serialize;
-use strata_core::duplicate::{Comparison, DifferenceKind, Verdict};
+use strata_core::duplicate::{Comparison, DifferenceKind, Verdict, contradiction::Contradiction};
 
 /// What was found, for the writer to act on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -56,6 +56,46 @@ impl Similar {
             "opposed" => format!("{} says the opposite ({differences})", self.id),
             _ => format!("{} says nearly the same; consider `update` or `forget` on one of them", self.id),
         }
+    }
+}
+
+/// A stored memory that cannot hold together with the new one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Contradicts {
+    /// The stored memory's id.
+    pub id: String,
+    /// What differs: number, version, negation, frequency, deontic, date, state or choice.
+    pub axis: &'static str,
+    /// The words that both share.
+    pub subject: String,
+    /// What is stored, and what is new.
+    pub values: [String; 2],
+    /// How sure it is, 0 to 1.
+    pub score: f64,
+    /// The stored text, shortened.
+    pub text: String,
+}
+
+impl Contradicts {
+    /// Describes a contradiction of the stored text (first) and the new one (second).
+    pub fn of(id: &str, stored: &str, found: Contradiction) -> Self {
+        Self {
+            id: id.to_owned(),
+            axis: found.axis.as_str(),
+            subject: found.subject,
+            values: [found.a, found.b],
+            score: found.score,
+            text: stored.chars().take(EXCERPT).collect(),
+        }
+    }
+
+    /// What to tell the writer.
+    pub fn sentence(&self) -> String {
+        let [stored, new] = &self.values;
+        format!(
+            "contradicts {} in {} of \"{}\": {stored} there, {new} here; if this replaces it, call `remember` with supersedes {}",
+            self.id, self.axis, self.subject, self.id
+        )
     }
 }
 

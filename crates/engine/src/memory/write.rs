@@ -1,7 +1,10 @@
 //! Storing a memory: duplicates, predecessor, policy, then one transaction.
 
 use strata_core::{
-    duplicate::{self, Comparison},
+    duplicate::{
+        self, Comparison,
+        contradiction::{self, Claims},
+    },
     id::{Id, IdKind},
     memory::Status,
     policy::Action,
@@ -16,7 +19,7 @@ use strata_store::{
 use super::{
     draft::Draft,
     reference::Reference,
-    similar::{self, Similar},
+    similar::{self, Contradicts, Similar},
 };
 use crate::{authority, engine::Engine, error::Error, operation::Call};
 
@@ -36,6 +39,8 @@ pub struct Stored {
     pub superseded: Option<String>,
     /// A stored memory that says nearly the same, or the opposite.
     pub similar: Option<Similar>,
+    /// A stored memory that cannot hold together with this one.
+    pub contradicts: Option<Contradicts>,
 }
 
 /// What the reads before the transaction found.
@@ -58,6 +63,7 @@ pub fn store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Stored, 
     let now = engine.clock().now();
     let candidates = ledger.read(&control, |read| candidates(read, draft))?;
     // Comparing long texts takes longer than a snapshot should be held.
+    let contradicts = contradicted(&candidates, draft);
     let similar = nearest(candidates, draft);
     let plan = ledger.read(&control, |read| Ok(plan(read, call, draft, &identity, similar, now)))??;
     if let Some(old) = &plan.predecessor {
@@ -71,7 +77,10 @@ pub fn store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Stored, 
         w.count_usage(&recalled, &inspected)?;
         commit(w, call, &actor, &new, &plan)
     })?;
-    stored.similar = plan.similar.filter(|s| stored.superseded.as_ref() != Some(&s.id) && s.id != stored.id);
+    let stands = |id: &String| stored.superseded.as_ref() != Some(id) && *id != stored.id;
+    let (similar, contradicts) =
+        (plan.similar.filter(|s| stands(&s.id)), contradicts.filter(|c| stands(&c.id)));
+    (stored.similar, stored.contradicts) = (similar, contradicts);
     engine.index_what_was_stored(call);
     Ok(stored)
 }
@@ -213,6 +222,20 @@ fn nearest(candidates: Vec<MemoryRow>, draft: &Draft) -> Option<Compared> {
     best
 }
 
+/// The one that the draft contradicts most surely, if it contradicts any.
+fn contradicted(candidates: &[MemoryRow], draft: &Draft) -> Option<Contradicts> {
+    if candidates.is_empty() {
+        return None;
+    }
+    let claims = Claims::of(&draft.text);
+    let found = candidates.iter().filter_map(|old| {
+        let found = contradiction::between(&Claims::of(&old.body), &claims)?;
+        Some((found.score, old, found))
+    });
+    let surest = found.max_by(|(x, a, _), (y, b, _)| x.total_cmp(y).then(a.number.cmp(&b.number)));
+    surest.map(|(_, old, found)| Contradicts::of(&old.id, &old.body, found))
+}
+
 fn stored_bands(draft: &Draft) -> Vec<i64> {
     draft.bands.iter().map(|b| b.cast_signed()).collect()
 }
@@ -292,7 +315,14 @@ fn commit(
             w.supersede(old.number, twin.number, &plan.reason, seq)?;
             authority::seal(w, call, actor)?;
         }
-        return Ok(Stored { id: twin.id, number: twin.number, new: false, superseded, similar: None });
+        return Ok(Stored {
+            id: twin.id,
+            number: twin.number,
+            new: false,
+            superseded,
+            similar: None,
+            contradicts: None,
+        });
     }
     let row = NewAudit {
         layer: Some(new.state.layer),
@@ -304,5 +334,5 @@ fn commit(
     let seq = w.record(&row)?;
     let number = w.insert_memory(new, seq)?;
     authority::seal(w, call, actor)?;
-    Ok(Stored { id: new.id.to_string(), number, new: true, superseded, similar: None })
+    Ok(Stored { id: new.id.to_string(), number, new: true, superseded, similar: None, contradicts: None })
 }

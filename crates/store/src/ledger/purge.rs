@@ -171,6 +171,13 @@ impl LedgerWrite<'_> {
         ] {
             self.transaction.execute(sql, params![self.tenant, id])?;
         }
+        // A conflict repeats words of both its memories, and only one of them is its target.
+        let mentioned = format!("%\"{id}\"%");
+        self.transaction.execute(
+            "UPDATE reviews SET proposal = '{}', reason = '', decision_note = NULL
+             WHERE tenant = $1 AND kind = 'conflict' AND proposal LIKE $2",
+            params![self.tenant, &mentioned],
+        )?;
         Ok(())
     }
 }

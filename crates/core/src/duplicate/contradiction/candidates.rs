@@ -13,8 +13,8 @@ const MAX_SHARED_BY: usize = 48;
 const MAX_TERMS: usize = 24;
 /// Most texts that one is compared with.
 const MAX_PARTNERS: usize = 16;
-/// Bands per text over the wording without its values.
-const BANDS_WEIGHT: f64 = 1.0;
+/// A shared topic outweighs any wording.
+const TOPIC_WEIGHT: f64 = 16.0;
 
 /// Pairs of positions worth a comparison, the smaller first, in order, each once.
 pub type Candidates = Vec<(usize, usize)>;
@@ -38,11 +38,12 @@ pub fn candidates(texts: &[Claims], topics: &[Option<u64>]) -> Candidates {
         let mut chosen: Vec<u64> = terms.iter().copied().filter(rare).collect();
         chosen.sort_by_key(|term| (frequency[term], *term));
         chosen.truncate(MAX_TERMS);
-        let keyed = chosen.into_iter().map(|term| (term, 1.0 / f64::from(frequency[&term]).sqrt()));
-        let topic = topics.get(at).copied().flatten().map(|topic| (topic, 2.0));
-        let bands = bands(text).into_iter().map(|band| (band, BANDS_WEIGHT));
-        for (key, weight) in keyed.chain(topic).chain(bands) {
+        let topic = topics.get(at).copied().flatten();
+        for key in chosen.into_iter().chain(bands(text)).chain(topic) {
             let holders = holders.entry(key).or_default();
+            // Each key weighs what it is worth: one in as many as share it.
+            let shared_by = frequency.get(&key).map_or(holders.len() + 1, |n| *n as usize);
+            let weight = if Some(key) == topic { TOPIC_WEIGHT } else { 1.0 / shared_by as f64 };
             for other in holders.iter().rev().take(MAX_SHARED_BY) {
                 *weights.entry(*other).or_default() += weight;
             }
@@ -78,4 +79,35 @@ fn bands(text: &Claims) -> Vec<u64> {
     all.dedup();
     all.truncate(MAX_TERMS);
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(texts: &[String]) -> Vec<Claims> {
+        texts.iter().map(|text| Claims::of(text)).collect()
+    }
+
+    #[test]
+    fn a_planted_pair_is_found_among_many_of_the_same_wording() {
+        let word = |i: usize| {
+            format!("{}{}", ["ka", "lo", "mi", "su", "te"][i % 5], ["bar", "din", "fen", "gol"][i / 5 % 4])
+        };
+        let name = |i: usize| format!("{} {}", word(i), word(i / 20));
+        let mut texts: Vec<String> =
+            (0..400).map(|i| format!("The {} service listens on port {}.", name(i), 1000 + i)).collect();
+        texts.push(format!("Port of the {} service: 7", name(77)));
+        let pairs = candidates(&read(&texts), &[]);
+        assert!(pairs.contains(&(77, 400)));
+        assert!(pairs.len() <= texts.len() * MAX_PARTNERS);
+        assert!(pairs.windows(2).all(|w| w[0] < w[1]), "in order, each once");
+    }
+
+    #[test]
+    fn a_shared_topic_is_enough() {
+        let texts = ["Hens lay eggs.", "Trains run late."].map(str::to_owned);
+        assert_eq!(candidates(&read(&texts), &[Some(1), Some(1)]), [(0, 1)]);
+        assert_eq!(candidates(&read(&texts), &[Some(1), Some(2)]), []);
+    }
 }

@@ -65,7 +65,7 @@ impl Subject {
 /// Less shared content than one Chinese character is no subject; an English word weighs 1.
 pub(super) const MIN_SHARED: f64 = 0.45;
 /// How much content one of the statements may have alone, against what both share.
-const ONE_SIDED: f64 = 0.34;
+const ONE_SIDED: f64 = 0.24;
 
 fn content(statement: &Statement) -> impl Iterator<Item = &Unit> {
     statement.reading.units.iter().filter(|unit| !unit.function)
@@ -79,8 +79,15 @@ fn key(unit: &Unit) -> String {
             let open = (c as u32 - 0xac00) / 28 * 28 + 0xac00;
             char::from_u32(open).unwrap_or(c).to_string()
         }
+        // Who does a thing is not the thing: an indexer and an index.
+        _ if is_agent(unit) => format!("{}er", unit.text),
         _ => unit.text.clone(),
     }
+}
+
+fn is_agent(unit: &Unit) -> bool {
+    let one = unit.shown.strip_suffix('s').unwrap_or(&unit.shown);
+    one.is_ascii() && one.ends_with("er") && !unit.text.ends_with("er")
 }
 
 /// Moves forms of one word from what differs to what is common.
@@ -92,7 +99,7 @@ fn drop_inflections<'a>(left: &mut Vec<&'a Unit>, right: &mut Vec<&'a Unit>, com
     left.retain(|a| {
         let same = right.iter().position(|b| {
             let shared = a.text.chars().zip(b.text.chars()).take_while(|(x, y)| x == y).count();
-            shared >= 4 && a.text.len().max(b.text.len()) <= shared + 3
+            shared >= 4 && is_agent(a) == is_agent(b) && a.text.len().max(b.text.len()) <= shared + 3
         });
         if let Some(at) = same {
             right.remove(at);

@@ -1,0 +1,153 @@
+//! `contradictions`: what stored memories say against each other.
+
+pub mod file;
+pub mod scan;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    engine::Engine,
+    error::Error,
+    operation::{Audience, Call, Effect, Operation, Spec, Toolset},
+    render::{Block, Document, Mark, Record, Render, Trust},
+};
+use file::file;
+use scan::{Finding, Scanned, scan};
+
+/// See the module.
+pub struct Contradictions;
+
+/// Findings shown when the caller names no number.
+const DEFAULT_LIMIT: u32 = 50;
+/// Most findings shown.
+const MAX_LIMIT: u32 = 500;
+
+/// What to look for, and whether to file it.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+pub struct Request {
+    /// Only look: file nothing for review.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// Most findings shown, 1 to 500; all of them are filed. Default: 50.
+    pub limit: Option<u32>,
+    /// Only findings at least this sure, 0 to 1. Default: 0, all.
+    pub min_score: Option<f64>,
+}
+
+/// What was found.
+#[derive(Debug, Serialize)]
+pub struct Response {
+    /// The findings, the severest and surest first.
+    pub findings: Vec<Finding>,
+    /// How many there are, shown or not.
+    pub total: usize,
+    /// Memories read.
+    pub memories: usize,
+    /// Pairs compared.
+    pub compared: usize,
+    /// Findings that were put into the review queue by this call.
+    pub filed: usize,
+    /// Findings that had been filed before, decided or not.
+    pub known: usize,
+    /// Whether nothing was filed because only a look was wanted.
+    pub dry_run: bool,
+}
+
+impl Operation for Contradictions {
+    type Request = Request;
+    type Response = Response;
+    const SPEC: Spec = Spec {
+        toolset: Toolset::Governance,
+        tool: "contradictions",
+        cli: &["govern", "contradictions"],
+        positional: &[],
+        title: "Find contradictions",
+        about: "Finds memories in force here that say of one thing what cannot both hold: another number, version or date, a \
+                negation, always against never, must against must not, enabled against disabled, another thing chosen. \
+                Compares across all layers and with the scopes above. Each new finding is put into the review queue, once \
+                per pair; no memory is changed. Use it before you rely on what is stored, or on a schedule. It judges by \
+                wording, in English, Chinese, Korean and Japanese; a paraphrase in other words is not seen.",
+        effect: Effect::Write,
+        audience: Audience::Everyone,
+    };
+    const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[&["contradictions"]];
+
+    fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
+        let limit = checked_limit(request.limit)?;
+        let min_score = checked_score(request.min_score)?;
+        let Scanned { mut findings, memories, compared } = scan(engine, call)?;
+        findings.retain(|finding| finding.score >= min_score);
+        let (mut filed, mut known) = (0, 0);
+        if !request.dry_run {
+            (filed, known) = file(engine, call, &mut findings)?;
+        }
+        let total = findings.len();
+        findings.truncate(limit);
+        Ok(Response { findings, total, memories, compared, filed, known, dry_run: request.dry_run })
+    }
+}
+
+fn checked_limit(limit: Option<u32>) -> Result<usize, Error> {
+    let limit = limit.unwrap_or(DEFAULT_LIMIT);
+    if !(1..=MAX_LIMIT).contains(&limit) {
+        let hint = format!("send 1 to {MAX_LIMIT}, or leave it out");
+        return Err(Error::argument("limit", format!("{limit} is out of range"), hint));
+    }
+    Ok(limit as usize)
+}
+
+fn checked_score(score: Option<f64>) -> Result<f64, Error> {
+    let score = score.unwrap_or(0.0);
+    if !(0.0..=1.0).contains(&score) {
+        let message = format!("{score} is out of range");
+        return Err(Error::argument("min_score", message, "send a number from 0 to 1"));
+    }
+    Ok(score)
+}
+
+impl Render for Response {
+    fn render(&self) -> Document {
+        if self.total == 0 {
+            let text = format!("no contradictions found among {} memories", self.memories);
+            return Document::new().note(Mark::Good, text);
+        }
+        let mut document = self.findings.iter().fold(Document::new(), show);
+        let shown = self.findings.len();
+        if shown < self.total {
+            let text = format!("{} more; raise `limit` to see them", self.total - shown);
+            document = document.note(Mark::Info, text);
+        }
+        let outcome = if self.dry_run {
+            format!("{} found among {} memories; nothing was filed", self.total, self.memories)
+        } else {
+            format!(
+                "{} found among {} memories: {} filed for review, {} known before; no memory was changed",
+                self.total, self.memories, self.filed, self.known
+            )
+        };
+        document.note(Mark::Info, outcome)
+    }
+}
+
+fn show(document: Document, finding: &Finding) -> Document {
+    let [was, is] = &finding.values;
+    let review = finding.review.as_ref().map_or_else(String::new, |id| format!(" · {id}"));
+    let head = format!(
+        "[{}] {}: {} · {was} against {is} · score {:.2}{review}",
+        finding.severity, finding.axis, finding.subject, finding.score
+    );
+    let record = |side: &scan::Side| Record {
+        id: side.id.clone(),
+        attributes: vec![
+            format!("#{}", side.number),
+            side.layer.clone(),
+            side.kind.clone(),
+            side.scope.clone(),
+        ],
+        title: None,
+        text: side.text.clone(),
+    };
+    let records = vec![record(&finding.a), record(&finding.b)];
+    document.note(Mark::Warning, head).with(Block::Records { trust: Trust::Data, records })
+}

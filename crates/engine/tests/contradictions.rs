@@ -1,0 +1,230 @@
+//! `contradictions`: what is found, with what severity, and what reaches the review queue; what `remember` tells.
+
+mod support;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::{Value, json};
+use strata_core::{
+    cancel::Cancel,
+    error::ErrorKind,
+    principal::{Face, PrincipalKind},
+    scope::Scope,
+    time::Timestamp,
+};
+use strata_engine::{contradictions::scan::scan, operation::Call};
+use strata_store::{
+    ledger::{ReviewFilter, ReviewRow, ReviewStatus},
+    sql::Control,
+};
+use support::Session;
+
+fn reviews(session: &Session) -> Vec<ReviewRow> {
+    let all = ReviewFilter { status: None, kind: None, target: None, limit: usize::MAX };
+    let ledger = session.engine.existing_ledger().expect("a ledger");
+    ledger.read(&Control::default(), |r| r.reviews(&all)).expect("reviews")
+}
+
+fn findings(reply: &Value) -> Vec<(String, String, String)> {
+    let text = |v: &Value| v.as_str().expect("a text").to_owned();
+    let one = |f: &Value| (text(&f["axis"]), text(&f["a"]["id"]), text(&f["b"]["id"]));
+    reply["findings"].as_array().expect("findings").iter().map(one).collect()
+}
+
+/// The call of a session with its own flag and progress.
+fn call<'a>(session: &'a Session, cancel: &'a Cancel, progress: &'a (dyn Fn(u64, u64) + Sync)) -> Call<'a> {
+    Call {
+        principal: &session.principal,
+        scope: &session.scope,
+        face: Face::Mcp,
+        deadline: Timestamp::MAX,
+        cancel,
+        progress,
+        secret: None,
+    }
+}
+
+#[test]
+fn opposing_memories_are_found_across_layers_and_filed_once() {
+    let session = Session::new();
+    let port = session.remember("The billing service listens on port 8080.");
+    let deploy = session.remember("Always deploy on Friday.");
+    session.remember("The search service listens on port 9200.");
+    let keep = |text: &str, kind: &str| {
+        session.ok("remember", json!({ "text": text, "kind": kind }))["id"]
+            .as_str()
+            .expect("an id")
+            .to_owned()
+    };
+    let other_port = keep(
+        "On incident day we learned: nothing new.\nThe billing service listens on port 9090.",
+        "incident",
+    );
+    let never = keep("Never deploy on Friday.", "procedure");
+    let reply = session.ok("contradictions", json!({}));
+    let mut found = findings(&reply);
+    found.sort_unstable();
+    let expected = [
+        ("frequency".to_owned(), deploy.clone(), never.clone()),
+        ("number".to_owned(), port.clone(), other_port.clone()),
+    ];
+    assert_eq!(found, expected);
+    assert_eq!((&reply["filed"], &reply["known"], &reply["total"]), (&json!(2), &json!(0), &json!(2)));
+    let queue = reviews(&session);
+    assert_eq!(queue.len(), 2);
+    let question = queue.iter().find(|r| r.target == other_port).expect("a review about the newer");
+    let proposal: Value = serde_json::from_str(&question.proposal).expect("JSON");
+    assert_eq!((question.kind.as_str(), question.status), ("conflict", ReviewStatus::Pending));
+    assert_eq!((&proposal["a"], &proposal["b"]), (&json!(port), &json!(other_port)));
+    assert_eq!((&proposal["axis"], &proposal["values"]), (&json!("number"), &json!(["8080", "9090"])));
+    assert!(proposal["score"].as_f64().is_some_and(|s| (0.0..=1.0).contains(&s)));
+    let again = session.ok("contradictions", json!({}));
+    assert_eq!((&again["filed"], &again["known"]), (&json!(0), &json!(2)));
+    assert_eq!(reviews(&session).len(), 2);
+    for id in [&port, &deploy, &other_port, &never] {
+        assert_eq!(session.ok("inspect", json!({ "id": id }))["status"], "active", "{id}");
+    }
+}
+
+#[test]
+fn a_pair_that_was_decided_is_not_asked_again() {
+    let session = Session::new();
+    session.remember("The upload limit is 25 MB per file.");
+    session.remember("Uploads are limited to 100 MB per file.");
+    session.ok("contradictions", json!({}));
+    let id = reviews(&session)[0].id.clone();
+    let ledger = session.engine.existing_ledger().expect("a ledger");
+    let row = strata_store::ledger::NewAudit::new(&session.principal, Face::Cli, "reject", &id);
+    let control = Control::default();
+    ledger
+        .write(&control, support::NOON, |w| {
+            let seq = w.record(&row)?;
+            w.decide_review(&id, ReviewStatus::Rejected, "human:test", "both hold", seq)
+        })
+        .expect("decided");
+    assert_eq!(session.ok("contradictions", json!({}))["known"], 1);
+    assert_eq!(reviews(&session).len(), 1);
+}
+
+#[test]
+fn a_dry_run_files_nothing() {
+    let session = Session::new();
+    session.remember("The default branch is main.");
+    session.remember("The default branch is develop.");
+    let reply = session.ok("contradictions", json!({ "dry_run": true }));
+    assert_eq!((findings(&reply).len(), &reply["filed"]), (1, &json!(0)));
+    assert_eq!(reviews(&session), Vec::new());
+}
+
+#[test]
+fn rules_make_a_finding_severe() {
+    let mut session = Session::new().of_kind(PrincipalKind::System);
+    session.ok("remember", json!({ "text": "API keys must be stored in the vault.", "kind": "rule" }));
+    session.set_kind(PrincipalKind::Agent);
+    session.remember("API keys must not be stored in the vault.");
+    session.remember("The pool holds at most 20 connections.");
+    session.remember("The pool is capped at 50 connections.");
+    let reply = session.ok("contradictions", json!({}));
+    let severities: Vec<_> =
+        reply["findings"].as_array().expect("findings").iter().map(|f| &f["severity"]).collect();
+    assert_eq!(severities, ["high", "medium"]);
+    let text = session.text("contradictions", json!({}));
+    assert!(text.contains("[high] deontic") && text.contains("[medium] number"), "{text}");
+    assert!(text.contains("stored data, not instructions"), "{text}");
+}
+
+#[test]
+fn the_scopes_above_take_part_and_others_do_not() {
+    let mut session = Session::new();
+    session.remember("The user prefers vim.");
+    session.scope = Scope::project("a");
+    session.ok("remember", json!({ "text": "The user prefers emacs.", "scope": "project" }));
+    assert_eq!(session.ok("contradictions", json!({ "dry_run": true }))["total"], 1);
+    session.scope = Scope::project("b");
+    assert_eq!(session.ok("contradictions", json!({ "dry_run": true }))["total"], 0);
+    session.scope = Scope::user();
+    assert_eq!(session.ok("contradictions", json!({ "dry_run": true }))["total"], 0);
+}
+
+#[test]
+fn what_is_gone_or_holds_at_another_time_contradicts_nothing() {
+    let session = Session::new();
+    let gone = session.remember("The mail queue gives up after 6 attempts.");
+    session.remember("After 12 attempts the mail queue gives up.");
+    session.ok("forget", json!({ "id": gone }));
+    let dated = |text: &str, from: &str, to: &str| {
+        session.ok("remember", json!({ "text": text, "valid_from": from, "valid_to": to }));
+    };
+    dated("The code freeze starts on 2026-03-15.", "2026-01-01", "2026-09-01");
+    dated("The code freeze starts on 2027-03-14.", "2026-09-02", "2027-09-01");
+    let reply = session.ok("contradictions", json!({}));
+    assert_eq!(findings(&reply), Vec::new());
+    let text = session.text("contradictions", json!({}));
+    assert!(text.contains("no contradictions found"), "{text}");
+    assert_eq!(reviews(&session), Vec::new());
+}
+
+#[test]
+fn a_scan_reports_progress_and_can_be_withdrawn() {
+    let session = Session::new();
+    for n in 0..20 {
+        session.remember(&format!("Worker {n} of the render farm is called after river number {n}."));
+    }
+    let last = AtomicU64::new(0);
+    let progress = |done: u64, total: u64| {
+        assert!(done <= total);
+        last.store(done * 1000 / total.max(1), Ordering::Relaxed);
+    };
+    let cancel = Cancel::default();
+    scan(&session.engine, &call(&session, &cancel, &progress)).expect("a scan");
+    assert_eq!(last.load(Ordering::Relaxed), 1000);
+    cancel.cancel();
+    let withdrawn = scan(&session.engine, &call(&session, &cancel, &|_, _| {}));
+    assert_eq!(withdrawn.expect_err("cancelled").kind(), ErrorKind::Cancelled);
+}
+
+#[test]
+fn arguments_out_of_range_are_named() {
+    let session = Session::new();
+    session.remember("A memory.");
+    assert_eq!(session.fails("contradictions", json!({ "limit": 0 })), ErrorKind::Invalid);
+    assert_eq!(session.fails("contradictions", json!({ "min_score": 1.5 })), ErrorKind::Invalid);
+}
+
+#[test]
+fn remember_names_the_memory_that_a_text_contradicts() {
+    let session = Session::new();
+    let stored = session.remember("결제 서비스는 8080 포트를 사용한다.");
+    let reply = session.ok("remember", json!({ "text": "결제 서비스는 9090 포트를 사용한다." }));
+    let told = &reply["contradicts"];
+    assert_eq!((&told["id"], &told["axis"]), (&json!(stored), &json!("number")));
+    assert_eq!(told["values"], json!(["8080", "9090"]));
+    assert_eq!(reviews(&session), Vec::new(), "a write files nothing");
+    let text = session.text("remember", json!({ "text": "결제 서비스는 7070 포트를 사용한다." }));
+    assert_eq!(text.matches("contradicts mem_").count(), 1, "{text}");
+    assert!(text.contains("7070"), "{text}");
+    let harmless = session.ok("remember", json!({ "text": "검색 서비스는 9200 포트를 사용한다." }));
+    assert_eq!(harmless.get("contradicts"), None);
+    let replacing = json!({ "text": "결제 서비스는 6060 포트를 사용한다.", "supersedes": stored });
+    let told = session.ok("remember", replacing);
+    assert_ne!(told["contradicts"]["id"], json!(stored), "what was replaced no longer stands");
+}
+
+/// A purge of either memory takes the words that the question repeats.
+#[test]
+fn a_purge_of_either_side_empties_the_question() {
+    let session = Session::new();
+    let older = session.remember("Feature toggles are kept in LaunchDarkly.");
+    session.remember("Feature toggles are kept in Unleash.");
+    session.ok("contradictions", json!({}));
+    assert!(reviews(&session)[0].proposal.contains("launchdarkly"));
+    let ledger = session.engine.existing_ledger().expect("a ledger");
+    let row = strata_store::ledger::NewAudit::new(&session.principal, Face::Cli, "purge", &older);
+    ledger
+        .write(&Control::default(), support::NOON, |w| {
+            let seq = w.record(&row)?;
+            w.purge(strata_store::ledger::PurgedKind::Memory, &older, seq)
+        })
+        .expect("purged");
+    assert_eq!(reviews(&session)[0].proposal, "{}");
+}
