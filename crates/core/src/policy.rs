@@ -21,6 +21,8 @@ pub enum Action {
     Propose,
     /// Decide that something proposed takes effect.
     Approve,
+    /// Decide that something proposed does not take effect.
+    Reject,
     /// Bring a layer back to what a snapshot shows.
     Rollback,
     /// Erase something everywhere, for good.
@@ -29,13 +31,14 @@ pub enum Action {
 
 impl Action {
     /// Every action, in table order.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Remember,
         Self::Update,
         Self::Forget,
         Self::Restore,
         Self::Propose,
         Self::Approve,
+        Self::Reject,
         Self::Rollback,
         Self::Purge,
     ];
@@ -49,6 +52,7 @@ impl Action {
             Self::Restore => "restore",
             Self::Propose => "propose",
             Self::Approve => "approve",
+            Self::Reject => "reject",
             Self::Rollback => "rollback",
             Self::Purge => "purge",
         }
@@ -116,7 +120,7 @@ const WRITES: [[Decision; 6]; 7] = [
 /// Decides whether `principal` may do `action` in `layer`.
 ///
 /// Remember, update, forget, restore and rollback follow the write table. Anyone may propose. An
-/// approval and a purge take a human's secret whatever the layer.
+/// approval and a purge take a human's secret whatever the layer; turning down takes a human.
 pub fn decide(action: Action, principal: &Principal, layer: Layer) -> Decision {
     match action {
         Action::Propose => allow("anyone may propose; the review queue decides"),
@@ -124,6 +128,10 @@ pub fn decide(action: Action, principal: &Principal, layer: Layer) -> Decision {
             approve("what was proposed takes effect when a human approves it with the secret")
         }
         Action::Approve => refuse("only a human with the secret approves"),
+        Action::Reject if principal.kind == PrincipalKind::Human => {
+            allow("a human turns down what was proposed; nothing in force changes")
+        }
+        Action::Reject => refuse("only a human turns down what was proposed"),
         Action::Purge if principal.kind == PrincipalKind::Human => {
             approve("a purge erases for good, so a human confirms it with the secret")
         }
@@ -184,6 +192,8 @@ mod tests {
             let expected = if human { Verdict::NeedsApproval } else { Verdict::Refuse };
             assert_eq!(decide(Action::Purge, &principal, Layer::P5).verdict, expected);
             assert_eq!(decide(Action::Approve, &principal, Layer::P5).verdict, expected);
+            let rejects = if human { Verdict::Allow } else { Verdict::Refuse };
+            assert_eq!(decide(Action::Reject, &principal, Layer::P0).verdict, rejects);
             assert_eq!(decide(Action::Propose, &principal, Layer::P0).verdict, Verdict::Allow);
         }
     }

@@ -3,7 +3,10 @@
 use crate::{
     bench::Bench,
     context::operation::Context,
-    eval::operations::{EvalJsonl, EvalLocomo},
+    eval::{
+        acl::EvalAcl,
+        operations::{EvalJsonl, EvalLocomo},
+    },
     maintain::{
         backup, doctor::Doctor, export::Export, import::Import, index_files::IndexFiles, init::Init, jobs,
         load::Load, purge::Purge, reindex::Reindex,
@@ -12,6 +15,7 @@ use crate::{
     operation::{Entry, Toolset, entry},
     recall::operation::Recall,
     reflect::Reflect,
+    review, rules,
     status::Status,
 };
 
@@ -43,6 +47,18 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<jobs::list::List>(),
     entry::<jobs::show::Show>(),
     entry::<jobs::cancel::Cancel>(),
+    // Rules and the review queue.
+    entry::<rules::list::List>(),
+    entry::<rules::add::Add>(),
+    entry::<rules::edit::Edit>(),
+    entry::<rules::enable::Enable>(),
+    entry::<rules::disable::Disable>(),
+    entry::<review::list::List>(),
+    entry::<review::show::Show>(),
+    entry::<review::approve::Approve>(),
+    entry::<review::reject::Reject>(),
+    entry::<review::resolve::Resolve>(),
+    entry::<EvalAcl>(),
 ];
 
 /// The operation with a wire name in a toolset.

@@ -12,14 +12,17 @@ use strata_core::{memory::Status, principal::PrincipalKind, scope::Scope};
 use strata_store::{
     error::StoreError,
     files,
-    ledger::{AuditFilter, EpisodeFilter, LedgerRead, MemoryFilter, MemoryRow, PurgedKind, ReviewFilter},
+    ledger::{
+        AuditFilter, EpisodeFilter, LedgerRead, MemoryFilter, MemoryRow, PurgedKind, ReviewFilter,
+        RuleAttributes,
+    },
 };
 
 use super::{
     counted,
     transfer::{
         EpisodeLine, EvidenceLine, Header, LOAD, Line, MemoryLine, ProjectLine, PurgedLine, ReviewLine,
-        StateLine, VERSION, is_export, read_record,
+        RuleLine, StateLine, VERSION, is_export, read_record,
     },
 };
 use crate::{
@@ -243,8 +246,15 @@ fn memory_line(r: &LedgerRead<'_>, row: MemoryRow) -> Result<MemoryLine, StoreEr
         let (since, by) = origin(r, held.from_seq)?;
         states.push(StateLine::new(&held.state, since, by));
     }
+    let mut rules = Vec::new();
+    for held in r.rule_history(row.number)? {
+        let (since, by) = origin(r, held.from_seq)?;
+        let RuleAttributes { priority, condition, enabled } = held.attributes;
+        rules.push(RuleLine { since, by, priority, condition, enabled });
+    }
     let evidence = r.evidence(row.number)?.into_iter();
     Ok(MemoryLine {
+        rules,
         number: row.number,
         id: row.id,
         kind: row.kind.to_string(),

@@ -17,6 +17,7 @@ pub mod meta;
 pub mod projects;
 pub mod purge;
 pub mod reviews;
+pub mod rules;
 pub mod session;
 pub mod sources;
 pub mod states;
@@ -46,10 +47,11 @@ pub use meta::Birth;
 pub use projects::ProjectRow;
 pub use purge::{Purged, PurgedKind};
 pub use reviews::{NewReview, ReviewFilter, ReviewRow, ReviewStatus};
+pub use rules::{DEFAULT_PRIORITY, RuleAttributes, RuleRow};
 pub use sources::{NewSource, SourceRow, SourceState};
 pub use states::{State, StateRow};
 pub use usage::UsageRow;
-pub use verify::{AuditReport, Finding, MemoryFinding};
+pub use verify::{AuditReport, Finding, MemoryFinding, RuleFinding};
 
 use crate::{
     error::StoreError,
@@ -69,13 +71,23 @@ pub const SCHEMA: Schema = Schema {
     name: "ledger",
     application_id: 0x5354_524C,
     durability: Durability::Full,
-    migrations: &[Migration {
-        version: 1,
-        name: "initial",
-        sql: include_str!("0001_initial.sql"),
-        min_reader: 1,
-        min_writer: 1,
-    }],
+    migrations: &[
+        Migration {
+            version: 1,
+            name: "initial",
+            sql: include_str!("0001_initial.sql"),
+            min_reader: 1,
+            min_writer: 1,
+        },
+        // An older writer would neither purge a condition nor carry attributes over to a new version.
+        Migration {
+            version: 2,
+            name: "rules",
+            sql: include_str!("0002_rules.sql"),
+            min_reader: 1,
+            min_writer: 2,
+        },
+    ],
 };
 
 /// Marks a state row that is still in force.

@@ -5,7 +5,12 @@ use strata_core::{
     signing::PublicKey,
 };
 
-use super::{LedgerRead, OPEN, audit::SignedHead, memories::content_hash};
+use super::{
+    LedgerRead, OPEN,
+    audit::SignedHead,
+    memories::content_hash,
+    rules::{RuleAttributes, rule_hash},
+};
 use crate::{error::StoreError, params};
 
 /// Who applies what a human's secret has approved.
@@ -78,6 +83,14 @@ pub enum MemoryFinding {
         /// The memory.
         id: String,
     },
+}
+
+/// A rule whose attributes are not what the audit recorded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("priority, condition or state of rule `{id}` was changed behind the ledger's back")]
+pub struct RuleFinding {
+    /// The memory.
+    pub id: String,
 }
 
 /// What a check of the audit found.
@@ -175,20 +188,33 @@ impl LedgerRead<'_> {
                          JOIN audit r ON r.tenant = h.tenant AND r.seq = h.from_seq AND r.target = m.id
                          WHERE h.tenant = m.tenant AND h.number = m.number
                              AND (r.layer <> h.layer
-                                 OR r.action = 'remember' AND h.status <> 'active'
+                                 OR r.action IN ('remember', 'rule_add') AND h.status <> 'active'
+                                 OR r.action = 'approve' AND h.status <> 'active'
+                                 OR r.action = 'reject' AND h.status <> 'archived'
                                  OR r.action = 'propose' AND h.status <> 'candidate'
-                                 OR r.action = 'forget' AND h.status <> 'trashed'))
+                                 OR r.action = 'forget' AND h.status <> 'trashed')),
+                 u.priority, u.condition, u.enabled
              FROM memories m
              LEFT JOIN audit a ON a.tenant = m.tenant AND a.seq = m.seq AND a.target = m.id
              LEFT JOIN memory_states s ON s.tenant = m.tenant AND s.number = m.number
                  AND s.from_seq = m.state_seq AND s.to_seq = $2
+             LEFT JOIN rules u ON u.tenant = m.tenant AND u.number = m.number AND u.from_seq = m.seq
              WHERE m.tenant = $1 ORDER BY m.number",
             params![self.tenant, OPEN],
             |row| {
                 let salt = row.blob(1)?.try_into().map_err(|_| self.corrupt("a salt is not 16 bytes"))?;
                 let hash = content_hash(salt, row.text(2)?, row.text(3)?, row.text(4)?);
                 let recorded = row.get::<Option<Vec<u8>>>(6)?;
-                if row.blob(5)? != hash || recorded.is_some_and(|recorded| recorded != hash) {
+                let told = match row.get::<Option<i64>>(8)? {
+                    // Stored as a rule with attributes: the audit has the hash of both.
+                    Some(priority) => {
+                        let attributes =
+                            RuleAttributes { priority, condition: row.get(9)?, enabled: row.get(10)? };
+                        rule_hash(salt, row.text(2)?, row.text(3)?, row.text(4)?, &attributes)
+                    }
+                    None => hash,
+                };
+                if row.blob(5)? != hash || recorded.is_some_and(|recorded| recorded != told) {
                     findings.push(MemoryFinding::TextChanged { id: row.get(0)? });
                 }
                 if !row.get::<bool>(7)? {
@@ -198,6 +224,69 @@ impl LedgerRead<'_> {
             },
         )?;
         Ok(findings)
+    }
+
+    /// Compares the attributes that every rule has or had with the hash that the audit keeps of them, and
+    /// looks for changes on record whose attributes are gone. Returns what is wrong, by number.
+    pub fn verify_rules(&self) -> Result<Vec<RuleFinding>, StoreError> {
+        let mut wrong = Vec::new();
+        let mut held: Option<(i64, i64)> = None;
+        self.transaction.for_each(
+            "SELECT m.id, m.salt, m.kind, m.title, m.body, u.priority, u.condition, u.enabled, a.after_hash,
+                 u.number, u.from_seq, u.to_seq
+             FROM rules u
+             LEFT JOIN memories m ON m.tenant = u.tenant AND m.number = u.number
+             LEFT JOIN audit a ON a.tenant = u.tenant AND a.seq = u.from_seq AND a.outcome = 'done'
+                 AND a.target = m.id
+             WHERE u.tenant = $1 ORDER BY u.number, u.from_seq",
+            params![self.tenant],
+            |row| {
+                let (number, from, to): (i64, i64, i64) = (row.get(9)?, row.get(10)?, row.get(11)?);
+                // A row ends where the next one begins, and the last one is open.
+                let broken = match held.replace((number, to)) {
+                    Some((before, end)) if before == number => end != from,
+                    Some((before, end)) if end != OPEN => {
+                        wrong.push(RuleFinding { id: format!("#{before}") });
+                        false
+                    }
+                    _ => false,
+                };
+                let Some(id) = row.get::<Option<String>>(0)? else {
+                    wrong.push(RuleFinding { id: format!("#{number} (no such memory)") });
+                    return Ok(());
+                };
+                let salt = row.blob(1)?.try_into().map_err(|_| self.corrupt("a salt is not 16 bytes"))?;
+                let attributes =
+                    RuleAttributes { priority: row.get(5)?, condition: row.get(6)?, enabled: row.get(7)? };
+                let hash = rule_hash(salt, row.text(2)?, row.text(3)?, row.text(4)?, &attributes);
+                let recorded = row.get::<Option<Vec<u8>>>(8)?;
+                if broken || recorded.is_none_or(|recorded| recorded != hash) {
+                    wrong.push(RuleFinding { id });
+                }
+                Ok(())
+            },
+        )?;
+        if let Some((number, _)) = held.filter(|(_, end)| *end != OPEN) {
+            wrong.push(RuleFinding { id: format!("#{number}") });
+        }
+        wrong.extend(self.lost_attributes()?);
+        wrong.dedup();
+        Ok(wrong)
+    }
+
+    /// Rules with a recorded change of attributes that are stored nowhere.
+    fn lost_attributes(&self) -> Result<Vec<RuleFinding>, StoreError> {
+        self.transaction.query(
+            "SELECT DISTINCT m.id, m.number FROM audit a
+             JOIN memories m ON m.tenant = a.tenant AND m.id = a.target
+             WHERE a.tenant = $1 AND a.outcome = 'done' AND a.after_hash <> m.content_hash
+                 AND (a.action IN ('remember', 'update', 'propose', 'approve', 'load') OR a.action LIKE 'rule_%')
+                 AND NOT EXISTS (SELECT 1 FROM rules u
+                     WHERE u.tenant = a.tenant AND u.number = m.number AND u.from_seq = a.seq)
+             ORDER BY m.number",
+            params![self.tenant],
+            |row| Ok(RuleFinding { id: row.get(0)? }),
+        )
     }
 
     /// The first approval behind the last signed head.
@@ -212,6 +301,7 @@ impl LedgerRead<'_> {
         let mut findings = Vec::new();
         for (table, column) in [
             ("memory_states", "from_seq"),
+            ("rules", "from_seq"),
             ("episodes", "seq"),
             ("sources", "seq"),
             ("reviews", "seq"),
