@@ -23,6 +23,8 @@ pub enum Action {
     Approve,
     /// Give a place in the order of changes a name, to come back to.
     Snapshot,
+    /// Decide that something proposed does not take effect.
+    Reject,
     /// Bring a layer back to what a snapshot shows.
     Rollback,
     /// Erase something everywhere, for good.
@@ -31,7 +33,7 @@ pub enum Action {
 
 impl Action {
     /// Every action, in table order.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Remember,
         Self::Update,
         Self::Forget,
@@ -39,6 +41,7 @@ impl Action {
         Self::Propose,
         Self::Approve,
         Self::Snapshot,
+        Self::Reject,
         Self::Rollback,
         Self::Purge,
     ];
@@ -53,6 +56,7 @@ impl Action {
             Self::Propose => "propose",
             Self::Approve => "approve",
             Self::Snapshot => "snapshot",
+            Self::Reject => "reject",
             Self::Rollback => "rollback",
             Self::Purge => "purge",
         }
@@ -120,7 +124,7 @@ const WRITES: [[Decision; 6]; 7] = [
 /// Decides whether `principal` may do `action` in `layer`.
 ///
 /// Remember, update, forget, restore and rollback follow the write table. Anyone may propose and take a
-/// snapshot. An approval and a purge take a human's secret whatever the layer.
+/// snapshot. An approval and a purge take a human's secret whatever the layer; turning down takes a human.
 pub fn decide(action: Action, principal: &Principal, layer: Layer) -> Decision {
     match action {
         Action::Propose => allow("anyone may propose; the review queue decides"),
@@ -129,6 +133,10 @@ pub fn decide(action: Action, principal: &Principal, layer: Layer) -> Decision {
             approve("what was proposed takes effect when a human approves it with the secret")
         }
         Action::Approve => refuse("only a human with the secret approves"),
+        Action::Reject if principal.kind == PrincipalKind::Human => {
+            allow("a human turns down what was proposed; nothing in force changes")
+        }
+        Action::Reject => refuse("only a human turns down what was proposed"),
         Action::Purge if principal.kind == PrincipalKind::Human => {
             approve("a purge erases for good, so a human confirms it with the secret")
         }
@@ -189,6 +197,8 @@ mod tests {
             let expected = if human { Verdict::NeedsApproval } else { Verdict::Refuse };
             assert_eq!(decide(Action::Purge, &principal, Layer::P5).verdict, expected);
             assert_eq!(decide(Action::Approve, &principal, Layer::P5).verdict, expected);
+            let rejects = if human { Verdict::Allow } else { Verdict::Refuse };
+            assert_eq!(decide(Action::Reject, &principal, Layer::P0).verdict, rejects);
             assert_eq!(decide(Action::Propose, &principal, Layer::P0).verdict, Verdict::Allow);
             assert_eq!(decide(Action::Snapshot, &principal, Layer::P0).verdict, Verdict::Allow);
         }

@@ -111,6 +111,21 @@ impl Error {
         Self::argument(field, error.to_string(), error.allowed.clone())
     }
 
+    /// The same, with `command` as what a human runs where approval is needed.
+    pub fn with_command(self, command: impl Into<String>) -> Self {
+        match self {
+            Self::ApprovalRequired { action, reason, .. } => Self::ApprovalRequired {
+                action,
+                reason,
+                command: format!(
+                    "{} at a terminal, with the passphrase set by `strata init`",
+                    command.into()
+                ),
+            },
+            other => other,
+        }
+    }
+
     /// What sort of failure it is.
     pub fn kind(&self) -> ErrorKind {
         match self {

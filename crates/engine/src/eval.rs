@@ -1,5 +1,6 @@
-//! Measuring retrieval on labelled sets, through the product's own import and recall.
+//! Measuring the product through its own operations: retrieval on labelled sets, and whether permissions hold.
 
+pub mod acl;
 pub mod dataset;
 pub mod locomo;
 pub mod metrics;

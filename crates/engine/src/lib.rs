@@ -36,6 +36,8 @@ pub mod registry;
 pub mod render;
 pub mod request;
 pub mod resources;
+pub mod review;
+pub mod rules;
 pub mod schema;
 pub mod searcher;
 pub mod settings;

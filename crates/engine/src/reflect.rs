@@ -1,4 +1,4 @@
-//! `reflect`: files a candidate for review. Nothing is in force until a person approves it.
+//! `reflect`: files a candidate, or a change of what is in force, for review. Nothing is in force until a person approves it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use strata_core::{
     memory::Status,
     policy::Action,
 };
-use strata_store::ledger::{NewAudit, NewMemory, NewReview, State};
+use strata_store::ledger::{DEFAULT_PRIORITY, NewAudit, NewMemory, NewReview, RuleAttributes, State};
 
 use crate::{
     authority,
@@ -17,11 +17,18 @@ use crate::{
     gate::Gate,
     memory::{
         draft::Draft,
+        reference::Reference,
         remember::{LayerName, Request as RememberRequest},
+        update::must_stand,
         write::new_memory,
     },
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Document, Mark, Render},
+    review::{
+        self,
+        amendment::{self, Amendment},
+    },
+    rules,
 };
 
 /// See the module.
@@ -30,13 +37,19 @@ pub struct Reflect;
 /// What to propose.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct Request {
-    /// The rule, lesson or insight, in words that stand on their own.
-    pub text: String,
+    /// The rule, lesson or insight, in words that stand on their own; with `amends`, the new text, whole.
+    pub text: Option<String>,
     /// rule, identity, integration, insight, pattern, ...
     pub kind: Option<String>,
     /// The layer it would belong to; any layer may be proposed.
     pub layer: Option<LayerName>,
-    /// Why it should be kept.
+    /// The id of the rule or memory in force that this would change; it stays as it is until a person approves.
+    pub amends: Option<String>,
+    /// Of a rule: its place in its layer, 0 or more; the lower number goes first.
+    pub priority: Option<i64>,
+    /// Of a rule: when it applies.
+    pub condition: Option<String>,
+    /// Why it should be kept, or changed.
     pub reason: Option<String>,
     /// What it rests on. One entry each.
     #[serde(default)]
@@ -48,11 +61,11 @@ pub struct Request {
 pub struct Response {
     /// The review.
     pub review: String,
-    /// The candidate memory.
+    /// The candidate memory, or the memory that would change.
     pub id: String,
     /// Its number.
     pub number: i64,
-    /// Always `candidate`.
+    /// `candidate`, or `amendment` of what is in force.
     pub status: &'static str,
     /// The layer it would belong to.
     pub layer: String,
@@ -74,7 +87,8 @@ impl Operation for Reflect {
         title: "Propose for review",
         about: "Files a candidate for a person to approve: a rule, a piece of identity, an integration, or an insight that you \
                 are not sure of. Use it where `remember` is refused. The candidate is in no search and no context until it \
-                is approved. Give the reason and the evidence; they are what the reviewer sees.",
+                is approved. To change a rule or memory that is in force, name it in `amends` with the new text, priority or \
+                condition. Give the reason and the evidence; they are what the reviewer sees.",
         effect: Effect::Write,
         audience: Audience::Everyone,
     };
@@ -84,29 +98,89 @@ impl Operation for Reflect {
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let mut gate = Gate::default();
         let reason = gate.field("reason", request.reason.as_deref())?.unwrap_or_default();
-        let asked = RememberRequest {
-            text: request.text,
-            kind: request.kind,
-            layer: request.layer,
-            evidence: request.evidence,
-            ..RememberRequest::default()
-        };
-        let mut draft = Draft::from_request(engine, call, &asked)?;
-        draft.redacted.extend(gate.redacted);
-        draft.redacted.sort_unstable();
-        draft.redacted.dedup();
+        if let Some(id) = &request.amends {
+            return amend(engine, call, id, (&request, &reason), &mut gate);
+        }
+        let draft = draft(engine, call, &request, &mut gate)?;
         authority::authorise(engine, call, Action::Propose, draft.layer, "")?;
         file(engine, call, &draft, &reason)
     }
+}
+
+/// What would be stored: a rule with its attributes, if it has any.
+fn draft(engine: &Engine, call: &Call<'_>, request: &Request, gate: &mut Gate) -> Result<Draft, Error> {
+    let Some(text) = request.text.clone() else {
+        return Err(Error::argument(
+            "text",
+            "is missing",
+            "send the rule, lesson or insight in your own words",
+        ));
+    };
+    let asked = RememberRequest {
+        text,
+        kind: request.kind.clone(),
+        layer: request.layer,
+        evidence: request.evidence.clone(),
+        ..RememberRequest::default()
+    };
+    let mut draft = Draft::from_request(engine, call, &asked)?;
+    let condition = gate.field("condition", request.condition.as_deref())?;
+    let priority = rules::priority(request.priority)?;
+    if priority.is_some() || condition.is_some() {
+        if !rules::is_rule(&draft.kind) {
+            let message = format!("a memory of kind {} has none; only rules do", draft.kind);
+            return Err(Error::argument("priority", message, "send `kind` rule, or leave it out"));
+        }
+        let priority = priority.unwrap_or(DEFAULT_PRIORITY);
+        draft.rule = Some(RuleAttributes { priority, condition, enabled: true });
+    }
+    draft.redacted.extend(&gate.redacted);
+    draft.redacted.sort_unstable();
+    draft.redacted.dedup();
+    Ok(draft)
+}
+
+/// Files a change of what is in force.
+fn amend(
+    engine: &Engine,
+    call: &Call<'_>,
+    id: &str,
+    (request, reason): (&Request, &str),
+    gate: &mut Gate,
+) -> Result<Response, Error> {
+    if request.kind.is_some() || request.layer.is_some() {
+        let hint =
+            "an amendment changes text, priority and condition; a person moves a memory with `strata update`";
+        return Err(Error::argument("amends", "does not go with `kind` or `layer`", hint));
+    }
+    let reference = Reference::exact("amends", id)?;
+    let old = engine.ledger(call)?.read(&engine.control(call), |r| reference.find(r, call))?.existing()?;
+    must_stand(&old)?;
+    let wanted = Amendment {
+        text: request.text.clone(),
+        priority: request.priority,
+        condition: request.condition.clone(),
+        evidence: request.evidence.clone(),
+    };
+    let filed = amendment::file(engine, call, &old, wanted, (reason, gate))?;
+    Ok(Response {
+        review: filed.review,
+        id: old.id,
+        number: old.number,
+        status: review::AMENDMENT,
+        layer: old.state.layer.to_string(),
+        was_waiting: filed.was_waiting,
+        redacted: std::mem::take(&mut gate.redacted),
+    })
 }
 
 fn file(engine: &Engine, call: &Call<'_>, draft: &Draft, reason: &str) -> Result<Response, Error> {
     let identity = duplicate::identity(&draft.text);
     let new = new_memory(engine, call.principal, draft, &identity, None, "");
     let new = NewMemory { state: State { status: Status::Candidate, ..new.state }, ..new };
-    let review = NewReview {
+    let filed = NewReview {
         id: Id::from_bits(IdKind::Review, engine.ids().bits()),
-        kind: "candidate".into(),
+        kind: review::CANDIDATE.into(),
         target: new.id.to_string(),
         proposal: serde_json::json!({ "approve": { "status": "active" } }).to_string(),
         reason: reason.to_owned(),
@@ -116,11 +190,11 @@ fn file(engine: &Engine, call: &Call<'_>, draft: &Draft, reason: &str) -> Result
     let row = NewAudit {
         layer: Some(draft.layer),
         reason,
-        after_hash: Some(new.content_hash()),
+        after_hash: Some(new.audit_hash()),
         ..NewAudit::new(call.principal, call.face, Action::Propose.as_str(), new.id.as_str())
     };
     let ledger = engine.ledger(call)?;
-    let filed = ledger.write(&engine.control(call), engine.clock().now(), |w| {
+    let outcome = ledger.write(&engine.control(call), engine.clock().now(), |w| {
         let key = w.content_key(&new.identity)?;
         let twin = w
             .by_content(&key)?
@@ -137,10 +211,10 @@ fn file(engine: &Engine, call: &Call<'_>, draft: &Draft, reason: &str) -> Result
         }
         let seq = w.record(&row)?;
         let number = w.insert_memory(&new, seq)?;
-        w.insert_review(&review, seq)?;
-        Ok((review.id.to_string(), new.id.to_string(), number, false))
+        w.insert_review(&filed, seq)?;
+        Ok((filed.id.to_string(), new.id.to_string(), number, false))
     })?;
-    let (review, id, number, was_waiting) = filed;
+    let (review, id, number, was_waiting) = outcome;
     Ok(Response {
         review,
         id,
@@ -156,8 +230,13 @@ impl Render for Response {
     fn render(&self) -> Document {
         let what = if self.was_waiting { "already waiting for review" } else { "filed for review" };
         let text = format!(
-            "{what} as {} (candidate #{} {}, {}); it takes effect when a person approves it",
-            self.review, self.number, self.id, self.layer
+            "{what} as {} ({} #{} {}, {}); it takes effect when a person runs `strata review approve {}`",
+            self.review,
+            if self.status == review::AMENDMENT { "amendment of" } else { "candidate" },
+            self.number,
+            self.id,
+            self.layer,
+            self.review
         );
         let document = Document::new().note(Mark::Good, text);
         if self.redacted.is_empty() {

@@ -8,7 +8,10 @@ use crate::{
     context::{assemble::Assemble, operation::Context},
     contradictions::Contradictions,
     episode::EpisodeRecord,
-    eval::operations::{EvalJsonl, EvalLocomo},
+    eval::{
+        acl::EvalAcl,
+        operations::{EvalJsonl, EvalLocomo},
+    },
     maintain::{
         backup, doctor::Doctor, due::Maintain, export::Export, import::Import, index_files::IndexFiles,
         init::Init, jobs, load::Load, purge::Purge, reindex::Reindex,
@@ -19,7 +22,7 @@ use crate::{
     operation::{Entry, Toolset, entry},
     recall::operation::Recall,
     reflect::Reflect,
-    snapshot,
+    review, rules, snapshot,
     stats::Stats,
     status::Status,
 };
@@ -74,6 +77,18 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<compat::stats::KnowledgeMemoryStats>(),
     entry::<compat::snapshots::KnowledgeSnapshotCreate>(),
     entry::<compat::snapshots::KnowledgeSnapshotRollback>(),
+    // Rules and the review queue.
+    entry::<rules::list::List>(),
+    entry::<rules::add::Add>(),
+    entry::<rules::edit::Edit>(),
+    entry::<rules::enable::Enable>(),
+    entry::<rules::disable::Disable>(),
+    entry::<review::list::List>(),
+    entry::<review::show::Show>(),
+    entry::<review::approve::Approve>(),
+    entry::<review::reject::Reject>(),
+    entry::<review::resolve::Resolve>(),
+    entry::<EvalAcl>(),
 ];
 
 /// The operation with a wire name in a toolset.

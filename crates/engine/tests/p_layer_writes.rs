@@ -124,22 +124,49 @@ fn p_layer_c15_the_kind_decides_and_never_the_name() {
 }
 
 #[test]
-fn every_change_is_one_audit_line_with_who_what_and_layer() {
+fn p_layer_c21_every_change_is_one_audit_line_with_who_what_layer_and_time() {
     let s = Session::new();
     let a = s.remember("the fountain is off in winter");
     let b = s.ok("update", json!({ "id": a, "text": "the fountain is off from November" }));
+    s.ok("update", json!({ "id": b["id"], "importance": 0.9 }));
     s.ok("forget", json!({ "id": b["id"], "reason": "sold" }));
     s.ok("restore", json!({ "id": b["id"] }));
+    let rule =
+        s.ok("rules_add", json!({ "text": "the fountain is drained first", "layer": "P5" }))["rule"]["id"]
+            .clone();
+    s.ok("rules_edit", json!({ "id": rule, "priority": 3 }));
+    s.ok("rules_disable", json!({ "id": rule }));
+    s.ok("rules_enable", json!({ "id": rule }));
+    s.ok("reflect", json!({ "amends": rule, "text": "the fountain is drained last", "reason": "frost" }));
+    let expected = [
+        "propose",
+        "rule_enable",
+        "rule_disable",
+        "rule_edit",
+        "rule_add",
+        "restore",
+        "forget",
+        "update",
+        "update",
+        "remember",
+    ];
     let lines = audit(&s);
-    let actions: Vec<&str> = lines.iter().take(4).map(|(action, ..)| action.as_str()).collect();
-    assert_eq!(actions, ["restore", "forget", "remember", "remember"], "newest first");
-    for (action, outcome, who, layer) in lines.iter().take(4) {
+    let actions: Vec<&str> = lines.iter().map(|(action, ..)| action.as_str()).collect();
+    assert_eq!(actions, expected, "newest first, each call once");
+    for (action, outcome, who, layer) in &lines {
         assert_eq!(
             (outcome.as_str(), who.as_str(), layer.as_str()),
             ("done", "agent:test", "P5"),
             "{action}"
         );
     }
+    let ledger = s.engine.existing_ledger().expect("a ledger");
+    let rows =
+        ledger.read(&strata_store::sql::Control::default(), |r| r.audit(&Default::default())).expect("read");
+    assert!(
+        rows.windows(2).all(|pair| pair[0].entry.at > pair[1].entry.at),
+        "each has an instant of its own"
+    );
 }
 
 #[test]

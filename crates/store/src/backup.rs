@@ -18,7 +18,7 @@ use crate::{
     error::{Conflict, StoreError},
     faults::FaultPlan,
     files::{canonical, explain_io, make_private_directory, write_atomic},
-    ledger::{self, Ledger, LedgerWrite, NewAudit, PurgedKind},
+    ledger::{self, Ledger, LedgerRead, LedgerWrite, NewAudit, PurgedKind},
     sql::{Control, Creation, DatabaseOptions},
 };
 
@@ -186,7 +186,25 @@ fn check_ledger(ledger: &Ledger, manifest: &Manifest, control: &Control) -> Resu
     let mut findings = ledger.database().check(control, false)?;
     let report = ledger.read(control, |read| read.verify_audit(&[manifest.head], None))?;
     findings.extend(report.findings.iter().map(ToString::to_string));
+    // An unbroken audit beside other texts, states or rules than it recorded proves nothing.
+    findings.extend(ledger.read(control, |read| read.verify_memories())?.iter().map(ToString::to_string));
+    findings.extend(ledger.read(control, |read| read.verify_rules())?.iter().map(ToString::to_string));
     Ok(findings)
+}
+
+/// Looks into the ledger of a backup, whose files must be those that were backed up. The backup itself is
+/// only read.
+pub fn look_into<T>(
+    directory: &Path,
+    control: &Control,
+    job: impl FnOnce(&LedgerRead<'_>) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    let manifest = read_manifest(directory)?;
+    if let Some(detail) = changed_files(directory, &manifest, control)?.into_iter().next() {
+        return Err(StoreError::Corrupt { path: directory.to_path_buf(), detail });
+    }
+    let (_workshop, copy) = working_copy(directory, directory.parent().unwrap_or(directory))?;
+    copy.read(control, job)
 }
 
 /// A copy of the backup's ledger to work on, in a directory that goes away with the first value.

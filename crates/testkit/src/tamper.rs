@@ -34,6 +34,8 @@ pub enum Damage<'a> {
     HeadsAfter(i64),
     /// The states of a memory, by its number.
     States(i64),
+    /// Other attributes of rules: another `priority`, `condition` or `switch`, their `end`, or none (`rows`).
+    Rule(&'a str),
     /// Successors that do not exist.
     Successors,
     /// A snapshot moved to another place in the order of changes, by its name.
@@ -97,6 +99,11 @@ pub fn tamper(ledger: &Database, damage: Damage<'_>) {
             ("UPDATE memories SET status = $2 WHERE number = $1", vec![number.into(), value.into()]),
             ("UPDATE memory_states SET status = $2 WHERE number = $1", vec![number.into(), value.into()]),
         ],
+        Damage::Rule("priority") => vec![("UPDATE rules SET priority = 1", Vec::new())],
+        Damage::Rule("condition") => vec![("UPDATE rules SET condition = NULL", Vec::new())],
+        Damage::Rule("switch") => vec![("UPDATE rules SET enabled = 0", Vec::new())],
+        Damage::Rule("end") => vec![("UPDATE rules SET to_seq = from_seq + 1", Vec::new())],
+        Damage::Rule(_) => vec![("DELETE FROM rules", Vec::new())],
         Damage::HeadsAfter(seq) => vec![("DELETE FROM audit_heads WHERE seq > $1", vec![seq.into()])],
         Damage::States(number) => {
             vec![("DELETE FROM memory_states WHERE number = $1", vec![number.into()])]

@@ -12,6 +12,7 @@ mod passphrase;
 mod process_life;
 mod protocol;
 mod reference;
+mod rule_attacks;
 
 use strata_testkit::{binary::Binary, home::TestHome};
 

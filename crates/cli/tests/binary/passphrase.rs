@@ -9,7 +9,7 @@ use crate::strata;
 const PASSPHRASE: &str = "correct horse 电池 staple";
 
 /// Runs the binary on a terminal of its own, typing a line at each prompt.
-fn at_terminal(
+pub(crate) fn at_terminal(
     home: &TestHome,
     variables: &[(&str, &str)],
     lines: &[&str],

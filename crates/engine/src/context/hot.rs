@@ -1,17 +1,15 @@
 //! The hot page: what stands before an agent in every turn.
 
-use strata_core::{
-    budget::estimate_tokens,
-    memory::{Layer, Tier},
-};
+use strata_core::{budget::estimate_tokens, memory::Tier};
 use strata_store::ledger::{MemoryFilter, MemoryRow};
 
-use super::operation::of_layer;
+use super::operation::{Standing, is_authority};
 use crate::{
     engine::Engine,
     error::Error,
     operation::Call,
     render::{neutral, one_line},
+    rules::Ruled,
 };
 
 /// Tokens of the page.
@@ -25,19 +23,28 @@ const CONSIDERED: usize = 200;
 /// of tokens they cost.
 pub fn page(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
     let ledger = engine.ledger(call)?;
-    let (rules, identity, mut rest) = ledger.read(&engine.control(call), |r| {
+    let (standing, mut rest) = ledger.read(&engine.control(call), |r| {
         let hot = MemoryFilter {
             visible_from: Some(call.scope.clone()),
             tier: Some(Tier::Hot),
             limit: CONSIDERED,
             ..MemoryFilter::default()
         };
-        Ok((of_layer(r, call.scope, Layer::P0)?, of_layer(r, call.scope, Layer::P1)?, r.memories(&hot)?))
+        Ok((Standing::read(r, call.scope)?, r.memories(&hot)?))
     })?;
-    rest.retain(|m| !matches!(m.state.layer, Layer::P0 | Layer::P1));
+    rest.retain(|m| !is_authority(m));
     rest.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then(b.number.cmp(&a.number)));
-    let lines = rules.iter().chain(&identity).chain(&rest).map(line);
-    Ok(lay_out(lines.collect()))
+    let working = standing.working.iter().filter(|rule| rule.memory.state.tier == Tier::Hot);
+    let ruling = standing.rules.iter().chain(&standing.identity).chain(working).map(rule_line);
+    Ok(lay_out(ruling.chain(rest.iter().map(line)).collect()))
+}
+
+/// A rule's line: when it applies stands before what it says.
+fn rule_line(rule: &Ruled) -> String {
+    match &rule.attributes.condition {
+        Some(condition) => headline(&rule.memory, &format!("(when: {condition}) ")),
+        None => line(&rule.memory),
+    }
 }
 
 fn weight(memory: &MemoryRow) -> f64 {
@@ -46,8 +53,12 @@ fn weight(memory: &MemoryRow) -> f64 {
 }
 
 fn line(memory: &MemoryRow) -> String {
+    headline(memory, "")
+}
+
+fn headline(memory: &MemoryRow, before: &str) -> String {
     let text = if memory.title.is_empty() { &memory.body } else { &memory.title };
-    let flat = neutral(&one_line(text));
+    let flat = neutral(&one_line(&format!("{before}{text}")));
     let mut shown: String = flat.chars().take(LINE).collect();
     if flat.chars().nth(LINE).is_some() {
         shown.push('…');

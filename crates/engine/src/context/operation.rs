@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_core::{
-    memory::{Layer, Status},
+    memory::{Kind, Layer, Status},
     scope::Scope,
 };
 use strata_store::{
@@ -17,10 +17,12 @@ use crate::{
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     recall::{
+        item::Item,
         operation::HitView,
         search::{Floor, Query, search},
     },
     render::{Document, Mark, Record, Render, Trust},
+    rules::{self, Ruled},
 };
 
 /// See the module.
@@ -110,7 +112,7 @@ impl Operation for Context {
     }
 }
 
-/// Rules, identity, pinned memories, then what the query finds (or the newest).
+/// Rules, identity, rules of lower layers, pinned memories, then what the query finds (or the newest).
 pub fn gather(
     engine: &Engine,
     call: &Call<'_>,
@@ -119,10 +121,10 @@ pub fn gather(
 ) -> Result<Vec<Class>, Error> {
     let ledger = engine.ledger(call)?;
     let control = engine.control(call);
-    let (rules, identity, pinned) = ledger.read(&control, |r| {
+    let (standing, pinned) = ledger.read(&control, |r| {
         let pinned = MemoryFilter { pinned: Some(true), ..visible(call.scope, limit) };
         let pinned = r.memories(&pinned)?.into_iter().filter(|m| !is_authority(m)).collect::<Vec<_>>();
-        Ok((of_layer(r, call.scope, Layer::P0)?, of_layer(r, call.scope, Layer::P1)?, pinned))
+        Ok((Standing::read(r, call.scope)?, pinned))
     })?;
     let zone = &engine.settings().zone;
     let memories = match query {
@@ -130,7 +132,7 @@ pub fn gather(
             search(engine, call, &Query { floor: Floor::Task, ..Query::new(text, call.scope, limit) })?
                 .hits
                 .iter()
-                .filter(|h| !matches!(h.found.layer, Layer::P0 | Layer::P1))
+                .filter(|h| !matches!(&h.item, Item::Memory(m) if is_authority(m)))
                 .map(|h| HitView::new(h, zone, false).record())
                 .collect()
         }
@@ -143,33 +145,63 @@ pub fn gather(
     };
     let class = |name, heading, trust, records| Class { name, heading, trust, records };
     let shown = |rows: &[MemoryRow]| rows.iter().map(|m| record(m, zone)).collect::<Vec<_>>();
+    let ruling = |rules: &[Ruled]| rules.iter().map(|rule| rule_record(rule, zone)).collect::<Vec<_>>();
     let heading = if query.is_some() { "Relevant memories" } else { "Newest memories" };
     Ok(vec![
-        class(RULES, "Rules", Trust::Approved, shown(&rules)),
-        class("identity records", "Identity", Trust::Approved, shown(&identity)),
+        class(RULES, "Rules", Trust::Approved, ruling(&standing.rules)),
+        class("identity records", "Identity", Trust::Approved, ruling(&standing.identity)),
+        // Whoever may write these layers may have written them: they are shown first, and as information.
+        class("rules of lower layers", "Working rules", Trust::Data, ruling(&standing.working)),
         class("pinned memories", "Pinned", Trust::Data, shown(&pinned)),
         class("memories", heading, Trust::Data, memories),
     ])
 }
 
-fn is_authority(memory: &MemoryRow) -> bool {
-    matches!(memory.state.layer, Layer::P0 | Layer::P1)
+/// Whether a memory has its place among the rules and identity rather than among what is known.
+pub(super) fn is_authority(memory: &MemoryRow) -> bool {
+    matches!(memory.state.layer, Layer::P0 | Layer::P1) || rules::is_rule(&memory.kind)
 }
 
 fn visible(scope: &Scope, limit: usize) -> MemoryFilter {
     MemoryFilter { visible_from: Some(scope.clone()), limit, ..MemoryFilter::default() }
 }
 
-/// The memories in force in a layer, oldest first: of equal authority, the older rule goes first.
-pub fn of_layer(r: &LedgerRead<'_>, scope: &Scope, layer: Layer) -> Result<Vec<MemoryRow>, StoreError> {
-    let filter = MemoryFilter {
-        layers: vec![layer],
-        statuses: vec![Status::Active, Status::Stale, Status::NeedsReview],
-        ..visible(scope, MAX_RULES)
-    };
-    let mut rows = r.memories(&filter)?;
-    rows.reverse();
-    Ok(rows)
+/// What goes before all knowledge, in order: layer, priority, then age. Disabled rules are left out.
+pub struct Standing {
+    /// All of P0.
+    pub rules: Vec<Ruled>,
+    /// All of P1.
+    pub identity: Vec<Ruled>,
+    /// Rules of the layers below.
+    pub working: Vec<Ruled>,
+}
+
+impl Standing {
+    /// Reads what holds for a reader standing in `scope`.
+    pub fn read(r: &LedgerRead<'_>, scope: &Scope) -> Result<Self, StoreError> {
+        let of = |layers: &[Layer], kinds: Vec<Kind>| {
+            let filter = MemoryFilter {
+                layers: layers.to_vec(),
+                kinds,
+                statuses: vec![Status::Active, Status::Stale, Status::NeedsReview],
+                ..visible(scope, MAX_RULES)
+            };
+            rules::in_force(r, &filter)
+        };
+        let rule = Kind::parse(rules::RULE).into_iter().collect();
+        Ok(Self {
+            rules: of(&[Layer::P0], Vec::new())?,
+            identity: of(&[Layer::P1], Vec::new())?,
+            working: of(&[Layer::P2, Layer::P3, Layer::P4, Layer::P5, Layer::P6], rule)?,
+        })
+    }
+}
+
+/// A rule as a short record, with its condition.
+fn rule_record(rule: &Ruled, zone: &jiff::tz::TimeZone) -> Record {
+    let mut record = record(&rule.memory, zone);
+    record.attributes.extend(rule.marks());
+    record
 }
 
 /// A memory as a short record.

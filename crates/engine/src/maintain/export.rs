@@ -15,7 +15,7 @@ use strata_store::{
     files,
     ledger::{
         AuditFilter, EpisodeFilter, LedgerRead, MemoryFilter, MemoryRow, PurgedKind, RawKind, ReviewFilter,
-        ReviewRow,
+        ReviewRow, RuleAttributes,
     },
 };
 
@@ -23,7 +23,7 @@ use super::{
     counted,
     transfer::{
         DistilsLine, EpisodeLine, EvidenceLine, Header, LOAD, Line, MemoryLine, ProjectLine, PurgedLine,
-        ReviewLine, SnapshotLine, StateLine, VERSION, is_export, read_record,
+        ReviewLine, RuleLine, SnapshotLine, StateLine, VERSION, is_export, read_record,
     },
 };
 use crate::{
@@ -270,10 +270,17 @@ fn memory_line(r: &LedgerRead<'_>, row: MemoryRow) -> Result<MemoryLine, StoreEr
         let (since, by) = origin(r, held.from_seq)?;
         states.push(StateLine::new(&held.state, since, by));
     }
+    let mut rules = Vec::new();
+    for held in r.rule_history(row.number)? {
+        let (since, by) = origin(r, held.from_seq)?;
+        let RuleAttributes { priority, condition, enabled } = held.attributes;
+        rules.push(RuleLine { since, by, priority, condition, enabled });
+    }
     let evidence = r.evidence(row.number)?.into_iter();
     let distils = distils(r, row.number)?;
     Ok(MemoryLine {
         distils,
+        rules,
         number: row.number,
         id: row.id,
         kind: row.kind.to_string(),

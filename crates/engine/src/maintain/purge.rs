@@ -218,6 +218,7 @@ fn memory(r: &LedgerRead<'_>, id: &str) -> Result<Option<Target>, strata_store::
     let Some(row) = r.memory(id)? else { return tombstone(r, PurgedKind::Memory, id) };
     let line = r.history(row.number)?.line;
     let mut texts = vec![row.body, row.title];
+    texts.extend(r.rule_history(row.number)?.into_iter().filter_map(|rule| rule.attributes.condition));
     for evidence in r.evidence(row.number)? {
         texts.extend([evidence.reference, evidence.note]);
     }
@@ -309,6 +310,9 @@ fn forget_other_memories(
         for row in page.iter().filter(|row| row.id != target.id) {
             for text in [&row.body, &row.title] {
                 fragments.forget_those_in(text);
+            }
+            for rule in r.rule_history(row.number)? {
+                rule.attributes.condition.iter().for_each(|text| fragments.forget_those_in(text));
             }
             for evidence in r.evidence(row.number)? {
                 fragments.forget_those_in(&evidence.reference);

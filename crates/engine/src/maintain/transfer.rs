@@ -3,8 +3,8 @@
 //! The first line is `{"type":"strata_export","version":1,"project":P,"namespace":N,"lines":L}`: what was
 //! asked for (null is everything) and how many lines follow. Then, each sort by key or number, come
 //! - `project`: a project's key and name;
-//! - `memory`: everything about a memory, with its states, oldest first, and its evidence. A state says since
-//!   when it holds and what brought it;
+//! - `memory`: everything about a memory, with its states, oldest first, its evidence and, for a rule, what it
+//!   had as priority, condition and switch. A state says since when it holds and what brought it;
 //! - `episode`: a raw event;
 //! - `review`: a question, waiting or decided;
 //! - `snapshot`: a name for what was in force at a time; only in a whole export, because a part of one would
@@ -114,6 +114,8 @@ pub struct MemoryLine {
     pub states: Vec<StateLine>,
     pub evidence: Vec<EvidenceLine>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<RuleLine>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub distils: Vec<DistilsLine>,
 }
 
@@ -140,6 +142,19 @@ pub struct StateLine {
     pub confidence: f64,
     pub importance: f64,
     pub pinned: bool,
+}
+
+/// What a rule had beside its state, oldest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "named and documented in strata_store::ledger::RuleAttributes")]
+pub struct RuleLine {
+    /// Since when it holds.
+    pub since: i64,
+    /// What brought it, who and why, in words.
+    pub by: String,
+    pub priority: i64,
+    pub condition: Option<String>,
+    pub enabled: bool,
 }
 
 /// A piece of evidence.
@@ -275,11 +290,11 @@ impl StateLine {
 }
 
 /// The reason of a loaded state's audit row: since when it held where it came from, and by what.
-pub fn record_of(line: &StateLine) -> String {
-    let time = Timestamp(line.since)
+pub fn record_of(since: i64, by: &str) -> String {
+    let time = Timestamp(since)
         .to_jiff()
-        .map_or_else(|| line.since.to_string(), |t| t.strftime("%Y-%m-%dT%H:%M:%S%.6fZ").to_string());
-    format!("{time} {}", line.by)
+        .map_or_else(|| since.to_string(), |t| t.strftime("%Y-%m-%dT%H:%M:%S%.6fZ").to_string());
+    format!("{time} {by}")
 }
 
 /// Reads what [`record_of`] wrote.
@@ -343,11 +358,11 @@ mod tests {
             1_781_524_800_000_001,
             "forget by agent:a: gone: really".into(),
         );
-        let record = record_of(&line);
+        let record = record_of(line.since, &line.by);
         assert!(record.starts_with("2026-06-15T12:00:00.000001Z forget"), "{record}");
         assert_eq!(read_record(&record), Some((line.since, line.by.clone())));
         let far = StateLine { since: i64::MAX, ..line };
-        assert_eq!(read_record(&record_of(&far)), Some((i64::MAX, far.by)));
+        assert_eq!(read_record(&record_of(far.since, &far.by)), Some((i64::MAX, far.by)));
     }
 
     #[test]

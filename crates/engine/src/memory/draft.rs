@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use strata_core::{
     duplicate,
     memory::{Kind, Layer, Tier},
+    policy::Action,
     principal::PrincipalKind,
     scope::Scope,
     time::{Timestamp, parse_range},
 };
+use strata_store::ledger::{MemoryRow, RuleAttributes, State};
 
 use super::remember::{Request, ScopeName};
 use crate::{
@@ -70,6 +72,10 @@ pub struct Draft {
     pub route: Option<String>,
     /// Keys for finding near-duplicates.
     pub bands: Vec<u64>,
+    /// Priority, condition and the like, for a rule that is given any.
+    pub rule: Option<RuleAttributes>,
+    /// The word under which storing it goes on record.
+    pub action: &'static str,
 }
 
 impl Draft {
@@ -105,8 +111,41 @@ impl Draft {
             redacted: gate.redacted,
             text,
             kind,
+            rule: None,
+            action: Action::Remember.as_str(),
         };
         Ok(draft)
+    }
+
+    /// The next version of `old`, which it replaces, in `state`: all that is not changed stays. `evidence` is
+    /// what the old version rests on.
+    pub fn version_of(old: &MemoryRow, text: String, state: &State, evidence: Vec<String>) -> Self {
+        Self {
+            bands: duplicate::bands(&text),
+            text,
+            kind: old.kind.clone(),
+            title: (!old.title.is_empty()).then(|| old.title.clone()),
+            layer: state.layer,
+            topic_key: old.topic_key.clone(),
+            supersedes: Some(old.id.clone()),
+            supersede_reason: None,
+            tags: old.tags.clone(),
+            confidence: state.confidence,
+            importance: state.importance,
+            source: (!old.source.is_empty()).then(|| old.source.clone()),
+            session: old.session.clone(),
+            evidence,
+            valid_from: old.valid_from,
+            valid_to: old.valid_to,
+            scope: old.scope.clone(),
+            pinned: state.pinned,
+            tier: state.tier,
+            metadata: serde_json::from_str(&old.metadata).unwrap_or_default(),
+            redacted: Vec::new(),
+            route: None,
+            rule: None,
+            action: Action::Update.as_str(),
+        }
     }
 }
 

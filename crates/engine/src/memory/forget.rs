@@ -69,7 +69,7 @@ impl Operation for Forget {
 }
 
 /// The memory that a change names.
-pub(super) fn find(engine: &Engine, call: &Call<'_>, id: &str) -> Result<MemoryRow, Error> {
+pub(crate) fn find(engine: &Engine, call: &Call<'_>, id: &str) -> Result<MemoryRow, Error> {
     let reference = Reference::exact("id", id)?;
     engine.ledger(call)?.read(&engine.control(call), |r| reference.find(r, call))?.existing()
 }

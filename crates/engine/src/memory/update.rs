@@ -119,7 +119,7 @@ impl Operation for Update {
     }
 }
 
-fn must_stand(old: &MemoryRow) -> Result<(), Error> {
+pub(crate) fn must_stand(old: &MemoryRow) -> Result<(), Error> {
     if old.state.status.is_live() {
         return Ok(());
     }
@@ -162,39 +162,18 @@ fn replace(
 ) -> Result<Response, Error> {
     let mut gate = Gate::default();
     let text = request.text.as_deref().map_or_else(|| Ok(old.body.clone()), |t| gate.body("text", t))?;
-    let title = match &request.title {
-        Some(title) => gate.field("title", Some(title))?,
-        None => (!old.title.is_empty()).then(|| old.title.clone()),
-    };
-    let kind = request
-        .kind
-        .as_deref()
-        .map_or_else(|| Ok(old.kind.clone()), Kind::parse)
-        .map_err(|e| Error::parse("kind", &e))?;
-    let draft = Draft {
-        bands: strata_core::duplicate::bands(&text),
-        route: None,
-        title,
-        kind,
-        layer: state.layer,
-        topic_key: old.topic_key.clone(),
-        supersedes: Some(old.id.clone()),
-        tags: request.tags.as_deref().map_or_else(|| Ok(old.tags.clone()), |t| gate.list("tags", t))?,
-        confidence: state.confidence,
-        importance: state.importance,
-        source: (!old.source.is_empty()).then(|| old.source.clone()),
-        session: old.session.clone(),
-        evidence,
-        valid_from: old.valid_from,
-        valid_to: old.valid_to,
-        scope: old.scope.clone(),
-        pinned: state.pinned,
-        tier: state.tier,
-        metadata: serde_json::from_str(&old.metadata).unwrap_or_default(),
-        supersede_reason: gate.field("reason", request.reason.as_deref())?,
-        redacted: gate.redacted,
-        text,
-    };
+    let mut draft = Draft::version_of(old, text, state, evidence);
+    if request.title.is_some() {
+        draft.title = gate.field("title", request.title.as_deref())?;
+    }
+    if let Some(kind) = &request.kind {
+        draft.kind = Kind::parse(kind).map_err(|e| Error::parse("kind", &e))?;
+    }
+    if let Some(tags) = &request.tags {
+        draft.tags = gate.list("tags", tags)?;
+    }
+    draft.supersede_reason = gate.field("reason", request.reason.as_deref())?;
+    draft.redacted = gate.redacted;
     let stored = write::store(engine, call, &draft)?;
     Ok(Response {
         id: stored.id,

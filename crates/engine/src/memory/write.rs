@@ -12,7 +12,7 @@ use strata_core::{
     time::Timestamp,
 };
 use strata_store::{
-    error::StoreError,
+    error::{Conflict, StoreError},
     ledger::{EvidenceRow, LedgerRead, LedgerWrite, MemoryRow, NewAudit, NewMemory, Seq, State},
 };
 
@@ -21,7 +21,7 @@ use super::{
     reference::Reference,
     similar::{self, Contradicts, Similar},
 };
-use crate::{authority, engine::Engine, error::Error, operation::Call};
+use crate::{authority, engine::Engine, error::Error, operation::Call, rules};
 
 /// Candidates compared word by word.
 const MAX_COMPARED: usize = 24;
@@ -75,7 +75,7 @@ pub fn store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Stored, 
     let (recalled, inspected) = (used.recalled(), used.inspected());
     let mut stored = ledger.write(&control, engine.clock().now(), |w| {
         w.count_usage(&recalled, &inspected)?;
-        commit(w, call, &actor, &new, &plan)
+        commit(w, call, &actor, (draft.action, &new), &plan)
     })?;
     let stands = |id: &String| stored.superseded.as_ref() != Some(id) && *id != stored.id;
     let (similar, contradicts) =
@@ -93,11 +93,12 @@ pub(crate) fn store_distinct(engine: &Engine, call: &Call<'_>, drafts: &[Draft])
         let actor = authority::authorise(engine, call, Action::Remember, draft.layer, "")?;
         let identity = duplicate::identity(&draft.text);
         let memory = new_memory(engine, &actor, draft, &identity, None, "");
-        new.push((actor, memory));
+        new.push((actor, draft.action, memory));
     }
     let none = Plan { predecessor: None, reason: String::new(), similar: None };
     engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
-        new.iter().try_for_each(|(actor, memory)| commit(w, call, actor, memory, &none).map(drop))
+        new.iter()
+            .try_for_each(|(actor, action, memory)| commit(w, call, actor, (action, memory), &none).map(drop))
     })?;
     Ok(())
 }
@@ -276,6 +277,7 @@ pub(crate) fn new_memory(
             importance: draft.importance,
             pinned: draft.pinned,
         },
+        rule: draft.rule.clone(),
         evidence: draft.evidence.iter().map(|text| evidence(text, now)).collect(),
         ..NewMemory::new(id, &draft.text, &writer.to_string(), now, salt)
     }
@@ -296,7 +298,7 @@ fn commit(
     w: &LedgerWrite<'_>,
     call: &Call<'_>,
     actor: &Principal,
-    new: &NewMemory,
+    (action, new): (&str, &NewMemory),
     plan: &Plan,
 ) -> Result<Stored, StoreError> {
     let superseded = plan.predecessor.as_ref().map(|p| p.id.clone());
@@ -324,15 +326,58 @@ fn commit(
             contradicts: None,
         });
     }
-    let row = NewAudit {
-        layer: Some(new.state.layer),
-        reason: &plan.reason,
-        before_hash: plan.predecessor.as_ref().map(|p| p.content_hash),
-        after_hash: Some(new.content_hash()),
-        ..NewAudit::new(actor, call.face, Action::Remember.as_str(), new.id.as_str())
-    };
-    let seq = w.record(&row)?;
-    let number = w.insert_memory(new, seq)?;
+    let done = Insertion { action, reason: &plan.reason, predecessor: plan.predecessor.as_ref() };
+    let (_, number) = insert(w, call, actor, new, &done)?;
     authority::seal(w, call, actor)?;
     Ok(Stored { id: new.id.to_string(), number, new: true, superseded, similar: None, contradicts: None })
+}
+
+/// What goes on record of a memory that is stored.
+pub(crate) struct Insertion<'a> {
+    /// The word for what is done.
+    pub(crate) action: &'a str,
+    /// Why.
+    pub(crate) reason: &'a str,
+    /// The memory it replaces, which `NewMemory::supersedes` names.
+    pub(crate) predecessor: Option<&'a MemoryRow>,
+}
+
+/// Records and stores a memory in a transaction that is going on; returns its place and its number. A rule
+/// keeps the attributes of the one it replaces, unless it brings its own.
+pub(crate) fn insert(
+    w: &LedgerWrite<'_>,
+    call: &Call<'_>,
+    actor: &Principal,
+    new: &NewMemory,
+    done: &Insertion<'_>,
+) -> Result<(Seq, i64), StoreError> {
+    if let Some(old) = done.predecessor {
+        must_be_as_seen(w, old)?;
+    }
+    let kept = match done.predecessor {
+        Some(old) if new.rule.is_none() && rules::is_rule(&new.kind) => w.rule(old.number)?,
+        _ => None,
+    };
+    let rule = new.rule.clone().or(kept.map(|row| row.attributes));
+    let new = NewMemory { rule, ..new.clone() };
+    let seq = w.record(&NewAudit {
+        layer: Some(new.state.layer),
+        reason: done.reason,
+        before_hash: done.predecessor.map(|old| old.content_hash),
+        after_hash: Some(new.audit_hash()),
+        ..NewAudit::new(actor, call.face, done.action, new.id.as_str())
+    })?;
+    Ok((seq, w.insert_memory(&new, seq)?))
+}
+
+/// The rights to replace `old` were judged by its layer: it may not have been moved to another since.
+fn must_be_as_seen(w: &LedgerWrite<'_>, old: &MemoryRow) -> Result<(), StoreError> {
+    match w.memory_by_number(old.number)? {
+        Some(now) if now.superseded_by.is_none() && now.state_seq != old.state_seq => {
+            let (expected, found) = (old.state_seq, now.state_seq);
+            Err(Conflict::StateMoved { id: now.id, expected, found }.into())
+        }
+        // Its absence and a second successor are found, and named, when it is replaced.
+        _ => Ok(()),
+    }
 }

@@ -11,7 +11,9 @@ use strata_core::{
 };
 use strata_store::{
     error::StoreError,
-    ledger::{LedgerRead, LedgerWrite, LiveRow, NewAudit, RolledBack, SnapshotRow},
+    ledger::{
+        LedgerRead, LedgerWrite, LiveRow, MemoryRow, NewAudit, RolledBack, RuleAttributes, SnapshotRow,
+    },
 };
 
 use super::{Measured, Named, compare::Difference, find, named, seen, take};
@@ -55,6 +57,8 @@ pub struct Response {
     pub restored: usize,
     /// Memories that stayed in force and took their earlier state.
     pub changed: usize,
+    /// Rules in force then that took their earlier priority, condition or switch.
+    pub rules: usize,
     /// Memories of the snapshot that were purged and cannot come back.
     pub purged: i64,
     /// The layers that are touched.
@@ -98,7 +102,7 @@ impl Operation for Rollback {
                 return plan.preview(engine, call);
             }
             let actor = plan.authorise(engine, call)?;
-            if plan.difference().is_empty() {
+            if plan.difference().is_empty() && plan.rules.is_empty() {
                 return Ok(plan.response(false, &RolledBack::default(), None));
             }
             if let Some((done, undo)) = plan.carry_out(engine, call, &actor)? {
@@ -122,6 +126,8 @@ struct Plan {
     then: Vec<LiveRow>,
     /// The present layers of memories that are not in force and would be.
     out_of_force: HashMap<i64, Layer>,
+    /// Rules whose attributes would change, with those they would have.
+    rules: Vec<(MemoryRow, RuleAttributes)>,
 }
 
 impl Plan {
@@ -136,6 +142,10 @@ impl Plan {
         let (now, then) = (r.live_at(seq)?, r.live_at(snapshot.seq)?);
         let revives = !Difference::new(&now, &then).added.is_empty();
         let states = if revives { r.as_of(seq)? } else { Vec::new() };
+        let mut rules = Vec::new();
+        for (number, attributes) in r.rules_to_bring_back(snapshot.seq)? {
+            rules.extend(r.memory_by_number(number)?.map(|memory| (memory, attributes)));
+        }
         let resting = states.into_iter().filter(|row| !row.state.status.is_live());
         Ok(Self {
             purged: r.snapshot_losses(&snapshot.name)?,
@@ -144,6 +154,7 @@ impl Plan {
             out_of_force: resting.map(|row| (row.number, row.state.layer)).collect(),
             now,
             then,
+            rules,
         })
     }
 
@@ -159,6 +170,7 @@ impl Plan {
             difference.added.iter().chain(&difference.gone).map(|row| row.state.layer).collect();
         layers.extend(difference.added.iter().filter_map(|row| self.out_of_force.get(&row.number)));
         layers.extend(difference.changed.iter().flat_map(|(a, b)| [a.state.layer, b.state.layer]));
+        layers.extend(self.rules.iter().map(|(memory, _)| memory.state.layer));
         layers
     }
 
@@ -177,7 +189,11 @@ impl Plan {
         let difference = self.difference();
         let touched = difference.added.iter().chain(&difference.gone).copied();
         let changed = difference.changed.iter().map(|(_, row)| *row);
-        touched.chain(changed).filter(|row| !sees_scope(call, &row.scope)).count()
+        let scopes = touched.chain(changed).map(|row| &row.scope);
+        scopes
+            .chain(self.rules.iter().map(|(memory, _)| &memory.scope))
+            .filter(|s| !sees_scope(call, s))
+            .count()
     }
 
     /// Who acts, if the caller may touch all of it.
@@ -246,9 +262,29 @@ impl Plan {
             take(w, call, actor, (&undo, &label), &self.measured)?;
             let seq = w.record(&row)?;
             let done = w.roll_back(snapshot.seq, &reason, seq)?;
+            self.bring_back_rules(w, call, actor, &reason)?;
             authority::seal(w, call, actor)?;
             Ok(Some((done, undo)))
         })?)
+    }
+
+    fn bring_back_rules(
+        &self,
+        w: &LedgerWrite<'_>,
+        call: &Call<'_>,
+        actor: &Principal,
+        reason: &str,
+    ) -> Result<(), StoreError> {
+        for (memory, attributes) in &self.rules {
+            let seq = w.record(&NewAudit {
+                layer: Some(memory.state.layer),
+                reason,
+                after_hash: Some(w.hash_with(memory.number, None, attributes)?),
+                ..NewAudit::new(actor, call.face, Action::Rollback.as_str(), &memory.id)
+            })?;
+            w.set_rule(memory.number, None, attributes, seq)?;
+        }
+        Ok(())
     }
 
     fn preview(&self, engine: &Engine, call: &Call<'_>) -> Result<Response, Error> {
@@ -289,6 +325,7 @@ impl Plan {
             superseded: done.ended,
             restored: done.revived,
             changed: done.changed,
+            rules: self.rules.len(),
             purged: self.purged,
             layers: self.layers().iter().map(ToString::to_string).collect(),
             undo,
@@ -315,7 +352,9 @@ impl Render for Response {
     fn render(&self) -> Document {
         let numbers = format!(
             "{} entry(ies) superseded, {} came back, {} took an earlier state",
-            self.superseded, self.restored, self.changed
+            self.superseded,
+            self.restored,
+            self.changed + self.rules
         );
         let mut document = if self.dry_run {
             Document::new()

@@ -7,7 +7,7 @@ use strata_core::{
     time::Timestamp,
 };
 
-use super::{EvidenceRow, LedgerRead, LedgerWrite, Seq, State};
+use super::{EvidenceRow, LedgerRead, LedgerWrite, RuleAttributes, Seq, State};
 use crate::{
     error::{Conflict, StoreError},
     params,
@@ -67,6 +67,8 @@ pub struct NewMemory {
     pub state: State,
     /// What it rests on.
     pub evidence: Vec<EvidenceRow>,
+    /// Priority, condition and the like, when it is a rule stored with any.
+    pub rule: Option<RuleAttributes>,
 }
 
 impl NewMemory {
@@ -98,6 +100,7 @@ impl NewMemory {
             salt,
             state: State::active(Layer::P5),
             evidence: Vec::new(),
+            rule: None,
         }
     }
 
@@ -297,6 +300,9 @@ impl LedgerWrite<'_> {
         self.insert_bands(number, &new.bands)?;
         for evidence in &new.evidence {
             self.add_evidence(number, evidence)?;
+        }
+        if let Some(rule) = &new.rule {
+            self.open_rule(number, rule, self.place(seq)?)?;
         }
         Ok(number)
     }

@@ -19,6 +19,7 @@ pub mod projects;
 pub mod purge;
 pub mod reviews;
 pub mod rollback;
+pub mod rules;
 pub mod session;
 pub mod snapshots;
 pub mod sources;
@@ -51,11 +52,12 @@ pub use projects::ProjectRow;
 pub use purge::{OpenPurge, Purged, PurgedKind};
 pub use reviews::{NewReview, ReviewFilter, ReviewRow, ReviewStatus};
 pub use rollback::RolledBack;
+pub use rules::{DEFAULT_PRIORITY, RuleAttributes, RuleRow};
 pub use snapshots::{LiveRow, NewSnapshot, SnapshotRow, set_hash};
 pub use sources::{NewSource, SourceRow, SourceState};
 pub use states::{State, StateRow};
 pub use usage::UsageRow;
-pub use verify::{AuditReport, Finding, Link, MemoryFinding};
+pub use verify::{AuditReport, Finding, Link, MemoryFinding, RuleFinding};
 
 use crate::{
     error::StoreError,
@@ -105,6 +107,14 @@ pub const SCHEMA: Schema = Schema {
             sql: include_str!("0004_digests.sql"),
             min_reader: 1,
             min_writer: 4,
+        },
+        // An older writer would neither purge a condition nor carry attributes over to a new version.
+        Migration {
+            version: 5,
+            name: "rules",
+            sql: include_str!("0005_rules.sql"),
+            min_reader: 1,
+            min_writer: 5,
         },
     ],
 };

@@ -143,9 +143,12 @@ impl LedgerWrite<'_> {
         };
         let Some(number) = number else { return Ok(false) };
         let tables: &[&str] = match kind {
-            PurgedKind::Memory => &["memory_tags", "bands", "evidence", "usage", "memory_states", "memories"],
+            PurgedKind::Memory => {
+                &["memory_tags", "bands", "evidence", "usage", "rules", "memory_states", "memories"]
+            }
             PurgedKind::Episode => &["episodes"],
         };
+        self.blank_mentions(id)?;
         for table in tables {
             let sql = format!("DELETE FROM {table} WHERE tenant = $1 AND number = $2");
             self.transaction.execute(&sql, params![self.tenant, number])?;
@@ -155,7 +158,6 @@ impl LedgerWrite<'_> {
             PurgedKind::Memory => self.unlink_raw(RawKind::Memory, number)?,
             PurgedKind::Episode => self.unlink_raw(RawKind::Episode, number)?,
         }
-        self.blank_mentions(id)?;
         self.transaction.execute(
             "INSERT INTO tombstones (tenant, kind, number, id, at, seq) VALUES ($1, $2, $3, $4, $5, $6)",
             params![self.tenant, kind.as_str(), number, id, self.now, self.place(seq)?],
@@ -163,10 +165,14 @@ impl LedgerWrite<'_> {
         Ok(true)
     }
 
-    /// Empties what others say about the purged thing, which may repeat its text.
+    /// Empties what others say about the purged thing, which may repeat its text: reviews about it or about
+    /// what it replaced (the amendment that made it has its words), and those that name it.
     fn blank_mentions(&self, id: &str) -> Result<(), StoreError> {
         for sql in [
-            "UPDATE reviews SET proposal = '{}', reason = '', decision_note = NULL WHERE tenant = $1 AND target = $2",
+            "UPDATE reviews SET proposal = '{}', reason = '', decision_note = NULL,
+                 status = CASE WHEN status = 'pending' THEN 'withdrawn' ELSE status END
+             WHERE tenant = $1 AND (target = $2 OR proposal LIKE '%' || $2 || '%' OR kind = 'amendment' AND target IN
+                 (SELECT supersedes FROM memories WHERE tenant = $1 AND id = $2))",
             "UPDATE memories SET superseded_reason = NULL WHERE tenant = $1 AND superseded_by = $2",
         ] {
             self.transaction.execute(sql, params![self.tenant, id])?;

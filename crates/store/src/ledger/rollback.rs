@@ -3,7 +3,9 @@
 //! Nothing is erased. Memories that came to life since then end, those that have ended come back, and those
 //! that changed take their earlier state, each as a new state of the change that goes back.
 
-use super::{LedgerWrite, OPEN, Seq, snapshots::LIVE_STATE};
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{LedgerRead, LedgerWrite, OPEN, RuleAttributes, Seq, snapshots::LIVE_STATE};
 use crate::{error::StoreError, params};
 
 /// What a going back changed.
@@ -19,11 +21,34 @@ pub struct RolledBack {
 
 const LIVE_NOW: &str = "m.status IN ('active', 'stale', 'needs_review')";
 
+impl LedgerRead<'_> {
+    /// The attributes that rules in force at `to` had there and have no longer, by number.
+    pub fn rules_to_bring_back(&self, to: i64) -> Result<Vec<(i64, RuleAttributes)>, StoreError> {
+        let (then, now) = (self.rules_as_of(to)?, self.rules_now()?);
+        let mut then: BTreeMap<i64, RuleAttributes> =
+            then.into_iter().map(|row| (row.number, row.attributes)).collect();
+        let mut numbers: BTreeSet<i64> = now.keys().copied().collect();
+        numbers.extend(then.keys().copied());
+        let mut differing = Vec::new();
+        for number in numbers {
+            let earlier = then.remove(&number).unwrap_or_default();
+            let differs =
+                now.get(&number).map_or(earlier != RuleAttributes::default(), |now| *now != earlier);
+            let in_force =
+                || Ok::<_, StoreError>(self.state_at(number, to)?.is_some_and(|s| s.status.is_live()));
+            if differs && in_force()? {
+                differing.push((number, earlier));
+            }
+        }
+        Ok(differing)
+    }
+}
+
 impl LedgerWrite<'_> {
     /// Brings everything that holds from one change to another back to what held at `to`.
     ///
-    /// Every table of that sort is brought back here, by one call each, so that a going back is one change.
-    /// `reason` is kept with memories that end without having been ended at `to`.
+    /// The attributes of rules are brought back beside it ([`LedgerRead::rules_to_bring_back`]), because each of
+    /// them has a hash of its own on record. `reason` is kept with memories that end without having been ended at `to`.
     pub fn roll_back(&self, to: i64, reason: &str, seq: Seq) -> Result<RolledBack, StoreError> {
         self.roll_back_memories(to, reason, seq)
     }

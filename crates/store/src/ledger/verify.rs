@@ -1,14 +1,18 @@
 //! Proving that the audit is whole, or saying where it is not.
 
+mod rules;
+
 use strata_core::{
     chain::{Break, Checkpoint, Head},
     signing::PublicKey,
 };
 
+pub use self::rules::RuleFinding;
 use super::{
     LedgerRead, OPEN,
     audit::SignedHead,
     memories::{CONTENT_COLUMNS, CONTENT_PARTS, content_hash},
+    rules::{RuleAttributes, rule_hash},
     states::State,
 };
 use crate::{error::StoreError, params};
@@ -197,13 +201,16 @@ impl LedgerRead<'_> {
                          JOIN audit r ON r.tenant = h.tenant AND r.seq = h.from_seq AND r.target = m.id
                          WHERE h.tenant = m.tenant AND h.number = m.number
                              AND (r.layer <> h.layer
-                                 OR r.action = 'remember' AND h.status <> 'active'
+                                 OR r.action IN ('remember', 'rule_add', 'approve') AND h.status <> 'active'
+                                 OR r.action = 'reject' AND h.status <> 'archived'
                                  OR r.action = 'propose' AND h.status <> 'candidate'
-                                 OR r.action = 'forget' AND h.status <> 'trashed'))
+                                 OR r.action = 'forget' AND h.status <> 'trashed')),
+                 u.priority, u.condition, u.enabled
              FROM memories m
              LEFT JOIN audit a ON a.tenant = m.tenant AND a.seq = m.seq AND a.target = m.id
              LEFT JOIN memory_states s ON s.tenant = m.tenant AND s.number = m.number
                  AND s.from_seq = m.state_seq AND s.to_seq = $2
+             LEFT JOIN rules u ON u.tenant = m.tenant AND u.number = m.number AND u.from_seq = m.seq
              WHERE m.tenant = $1 ORDER BY m.number"
         );
         let mut findings = Vec::new();
@@ -216,7 +223,12 @@ impl LedgerRead<'_> {
             }
             let hash = content_hash(salt, row.get(AFTER + 2)?, parts.each_ref().map(Option::as_deref));
             let recorded = row.get::<Option<Vec<u8>>>(AFTER + 4)?;
-            if row.blob(AFTER + 3)? != hash || recorded.is_some_and(|recorded| recorded != hash) {
+            // What is stored as a rule with attributes has the hash of both on record.
+            let told = match row.get::<Option<i64>>(AFTER + 6)? {
+                Some(_) => rule_hash(&hash, &RuleAttributes::from_row(row, AFTER + 6)?),
+                None => hash,
+            };
+            if row.blob(AFTER + 3)? != hash || recorded.is_some_and(|recorded| recorded != told) {
                 findings.push(MemoryFinding::TextChanged { id: row.get(AFTER)? });
             }
             if !row.get::<bool>(AFTER + 5)? {
@@ -232,7 +244,8 @@ impl LedgerRead<'_> {
         Ok(findings)
     }
 
-    /// Memories with a state whose hash is not the one that its audit row has.
+    /// Memories with a state whose hash is not the one that its audit row has. A state that came with attributes
+    /// of a rule is covered by their hash.
     fn changed_states(&self) -> Result<Vec<MemoryFinding>, StoreError> {
         let mut changed = Vec::new();
         self.transaction.for_each(
@@ -243,6 +256,8 @@ impl LedgerRead<'_> {
              JOIN audit r ON r.tenant = h.tenant AND r.seq = h.from_seq AND r.target = m.id
              WHERE h.tenant = $1 AND r.after_hash IS NOT NULL AND r.after_hash <> m.content_hash
                  AND r.seq <> m.seq
+                 AND NOT EXISTS (SELECT 1 FROM rules u
+                     WHERE u.tenant = h.tenant AND u.number = h.number AND u.from_seq = h.from_seq)
              ORDER BY h.number, h.from_seq",
             params![self.tenant],
             |row| {
@@ -311,6 +326,7 @@ impl LedgerRead<'_> {
         let mut findings = Vec::new();
         for (table, column) in [
             ("memory_states", "from_seq"),
+            ("rules", "from_seq"),
             ("episodes", "seq"),
             ("sources", "seq"),
             ("reviews", "seq"),

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_core::{
     id::{Id, IdKind},
+    memory::Layer,
     policy::Verdict,
     principal::{Principal, PrincipalKind},
 };
@@ -13,7 +14,7 @@ use strata_store::{
     backup::{self, FileEntry},
     error::StoreError,
     files,
-    ledger::Ledger,
+    ledger::{Ledger, LedgerRead, MemoryFilter, RuleAttributes},
 };
 
 use super::{directory, make};
@@ -21,9 +22,10 @@ use crate::{
     authority::{self, PUBLIC_KEY, hexadecimal},
     engine::Engine,
     error::Error,
-    maintain::{counted, purged, reindex::index_everything},
+    maintain::{counted, init::SALT, purged, reindex::index_everything},
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Document, Mark, Render},
+    rules,
 };
 
 /// See the module.
@@ -74,7 +76,7 @@ impl Operation for Restore {
         title: "Restore a backup",
         about: "Puts a backup in the place of the ledger, after checking every byte of it. What is in place is backed up \
                 first. Needs `force` when that holds changes the backup does not have, and the passphrase when the home has \
-                one. What was purged since is purged from the restored ledger too; the index follows by itself.",
+                one or when rules or identity would be others than now. What was purged since is purged from the restored ledger too; the index follows by itself.",
         effect: Effect::Destroy,
         audience: Audience::People,
     };
@@ -83,7 +85,8 @@ impl Operation for Restore {
         let place = find(engine, &request.id)?;
         let force = request.force.unwrap_or(false);
         let set_aside = if force { set_aside_unreadable(engine, call)? } else { None };
-        let actor = authorise(engine, call, &request.id)?;
+        let held = Held::look(engine, call, &place)?;
+        let actor = authorise(engine, call, &request.id, &held)?;
         let had_one = engine.is_initialised();
         let ledger = engine.ledger(call)?;
         let previous = if had_one { Some(make(engine, call)?.id) } else { None };
@@ -100,7 +103,7 @@ impl Operation for Restore {
             force,
         };
         let restored = backup::restore(&place, ledger, &engine.control(call), &how)?;
-        sign(engine, call, ledger)?;
+        sign(engine, call, ledger, &held)?;
         remember_purges(engine, call, ledger)?;
         let (files_restored, files_kept) = put_back(engine.home(), &place)?;
         let index_behind = index_everything(engine, call, &mut |done, total| {
@@ -132,15 +135,77 @@ fn find(engine: &Engine, id: &str) -> Result<PathBuf, Error> {
     Err(Error::NotFound { what: "backup", id: id.to_string(), hint: hint.to_owned() })
 }
 
-/// A person restores; where a secret was set, with it.
-fn authorise(engine: &Engine, call: &Call<'_>, id: &str) -> Result<Principal, Error> {
+/// What a ledger holds that takes the secret to change.
+#[derive(PartialEq)]
+struct Guarded {
+    /// The public half of the secret.
+    key: Option<String>,
+    /// What the passphrase is salted with.
+    salt: Option<String>,
+    /// Rules and identity in force, with all that they say.
+    standing: Vec<(String, [String; 4], RuleAttributes)>,
+}
+
+impl Guarded {
+    fn read(r: &LedgerRead<'_>) -> Result<Self, StoreError> {
+        let filter =
+            MemoryFilter { layers: vec![Layer::P0, Layer::P1], limit: usize::MAX, ..MemoryFilter::default() };
+        let standing = rules::in_order(r, &filter)?.into_iter().map(|rule| {
+            let m = rule.memory;
+            let says = [m.state.layer.to_string(), m.kind.to_string(), m.title, m.body];
+            (m.id, says, rule.attributes)
+        });
+        let standing = standing.collect();
+        Ok(Self { key: r.setting(PUBLIC_KEY)?, salt: r.setting(SALT)?, standing })
+    }
+}
+
+/// What is guarded in the home, and in the backup that would take its place.
+struct Held {
+    /// `None` when there is nothing in place yet.
+    here: Option<Guarded>,
+    there: Guarded,
+}
+
+impl Held {
+    fn look(engine: &Engine, call: &Call<'_>, place: &Path) -> Result<Self, Error> {
+        let control = engine.control(call);
+        let here = match engine.is_initialised() {
+            true => Some(engine.existing_ledger()?.read(&control, Guarded::read)?),
+            false => None,
+        };
+        Ok(Self { here, there: backup::look_into(place, &control, Guarded::read)? })
+    }
+
+    /// Whether a person needs the secret: where one was set, and where rules or identity would change.
+    fn takes_secret(&self) -> bool {
+        self.here.as_ref().is_some_and(|here| here.key.is_some() || here.standing != self.there.standing)
+    }
+
+    /// Whether the backup would bring another secret along, and with it another owner.
+    fn has_other_owner(&self) -> bool {
+        let here = self.here.as_ref().and_then(|here| here.key.as_ref());
+        here.is_some() && self.there.key.is_some() && here != self.there.key.as_ref()
+    }
+}
+
+/// A person restores; where a secret was set, or rules and identity would change, with it.
+fn authorise(engine: &Engine, call: &Call<'_>, id: &str, held: &Held) -> Result<Principal, Error> {
     let action = "restore";
     let allowed = match call.principal.kind {
         PrincipalKind::System => Verdict::Allow,
-        PrincipalKind::Human if !engine.is_initialised() || !has_secret(engine, call)? => Verdict::Allow,
+        PrincipalKind::Human if !held.takes_secret() => Verdict::Allow,
         PrincipalKind::Human => Verdict::NeedsApproval,
         _ => Verdict::Refuse,
     };
+    if allowed != Verdict::Refuse && held.has_other_owner() {
+        return Err(Error::Conflict {
+            message: format!("backup {id} belongs to another passphrase than this home"),
+            hint:
+                "restore it into a home of its own with `--home DIR`, and `export` what is wanted from there"
+                    .into(),
+        });
+    }
     match allowed {
         Verdict::Allow => return Ok(call.principal.clone()),
         Verdict::NeedsApproval if authority::holds_secret(engine, call)? => {
@@ -157,11 +222,6 @@ fn authorise(engine: &Engine, call: &Call<'_>, id: &str) -> Result<Principal, Er
             "strata backup restore {id} at a terminal, with the passphrase set by `strata init`"
         ),
     })
-}
-
-fn has_secret(engine: &Engine, call: &Call<'_>) -> Result<bool, Error> {
-    let ledger = engine.existing_ledger()?;
-    Ok(ledger.read(&engine.control(call), |r| r.setting(PUBLIC_KEY))?.is_some())
 }
 
 /// Moves a ledger that cannot be read out of the way, so that a backup can take its place.
@@ -201,12 +261,22 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Signs the new head when the caller holds the secret of the ledger that is in place now.
-fn sign(engine: &Engine, call: &Call<'_>, ledger: &Ledger) -> Result<(), Error> {
-    let Some(secret) = call.secret else { return Ok(()) };
-    let key = authority::public_key_text(secret);
+/// Keeps the home's passphrase when the backup is older than it, and signs the new head when the caller holds
+/// the secret of the ledger that is in place now.
+fn sign(engine: &Engine, call: &Call<'_>, ledger: &Ledger, held: &Held) -> Result<(), Error> {
+    let here = held.here.as_ref().and_then(|here| Some((here.key.as_ref()?, here.salt.as_ref())));
+    let signing = call.secret.map(|secret| (secret, authority::public_key_text(secret)));
+    if here.is_none() && signing.is_none() {
+        return Ok(());
+    }
     ledger.write(&engine.control(call), engine.clock().now(), |w| {
-        if w.setting(PUBLIC_KEY)?.as_ref() == Some(&key) {
+        if let (Some((key, salt)), None) = (here, w.setting(PUBLIC_KEY)?) {
+            w.set_setting(PUBLIC_KEY, key)?;
+            salt.map_or(Ok(()), |salt| w.set_setting(SALT, salt))?;
+        }
+        if let Some((secret, key)) = &signing
+            && w.setting(PUBLIC_KEY)?.as_ref() == Some(key)
+        {
             w.sign_head(secret)?;
         }
         Ok(())

@@ -172,6 +172,24 @@ impl Examination<'_> {
         Ok(())
     }
 
+    /// Priority, condition and switch of every rule are what the audit has the hash of.
+    pub(super) fn rules(&mut self) -> Result<(), Error> {
+        let ledger = self.engine.existing_ledger()?;
+        let wrong = ledger.read(&self.engine.control(self.call), |r| r.verify_rules())?;
+        if wrong.is_empty() {
+            self.ok("rules", "every rule has the priority, condition and switch that the audit recorded");
+            return Ok(());
+        }
+        let ids: Vec<String> = wrong.into_iter().map(|finding| finding.id).collect();
+        let detail = format!(
+            "priority, condition or switch of {} is not what the audit recorded: {}",
+            counted(ids.len(), "rule"),
+            named(&ids)
+        );
+        self.bad("rules", detail, "somebody changed the ledger's file; compare with a backup");
+        Ok(())
+    }
+
     pub(super) fn successors(&mut self) -> Result<(), Error> {
         let ledger = self.engine.existing_ledger()?;
         let (dangling, orphaned) = ledger.read(&self.engine.control(self.call), |r| {

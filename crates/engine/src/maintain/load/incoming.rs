@@ -13,7 +13,9 @@ use strata_core::{
     scope::Scope,
     time::Timestamp,
 };
-use strata_store::ledger::{EvidenceRow, NewEpisode, NewMemory, PurgedKind, ReviewRow, ReviewStatus, State};
+use strata_store::ledger::{
+    EvidenceRow, NewEpisode, NewMemory, PurgedKind, ReviewRow, ReviewStatus, RuleAttributes, State,
+};
 
 use crate::{
     authority,
@@ -21,7 +23,8 @@ use crate::{
     error::Error,
     gate::Gate,
     maintain::transfer::{
-        EpisodeLine, LOAD, Line, MemoryLine, PurgedLine, ReviewLine, ScopeFields, SnapshotLine, record_of,
+        EpisodeLine, LOAD, Line, MemoryLine, PurgedLine, ReviewLine, RuleLine, ScopeFields, SnapshotLine,
+        record_of,
     },
     operation::Call,
     snapshot,
@@ -44,6 +47,8 @@ pub(super) struct IncomingMemory {
     pub(super) new: NewMemory,
     /// State, time it began, record.
     pub(super) history: Vec<(State, i64, String)>,
+    /// Attributes of a rule, record.
+    pub(super) rules: Vec<(RuleAttributes, String)>,
     pub(super) superseded_by: Option<String>,
     pub(super) superseded_reason: Option<String>,
     /// What it distils: ids, and whether it quotes them.
@@ -107,11 +112,12 @@ impl Incoming {
         engine.ids().fill(&mut salt);
         let mut history = Vec::with_capacity(line.states.len());
         for state in &line.states {
-            let record = gate.field("by", Some(&record_of(state)))?.unwrap_or_default();
+            let record = gate.field("by", Some(&record_of(state.since, &state.by)))?.unwrap_or_default();
             history.push((state.state()?, state.since, record));
         }
         let first =
             history.first().ok_or_else(|| Error::argument("states", "is empty", "export the file again"))?.0;
+        let rules = line.rules.iter().map(|rule| rule_attributes(gate, rule)).collect::<Result<_, _>>()?;
         let evidence = line.evidence.into_iter().map(|e| {
             Ok(EvidenceRow {
                 kind: gate.field("evidence", Some(&e.kind))?.unwrap_or_default(),
@@ -148,6 +154,7 @@ impl Incoming {
             number: line.number,
             new,
             history,
+            rules,
             superseded_by: line.superseded_by.as_deref().map(whole_id).transpose()?.map(|id| id.to_string()),
             superseded_reason: gate.field("superseded_reason", line.superseded_reason.as_deref())?,
             distils: line
@@ -317,6 +324,17 @@ fn scope(gate: &mut Gate, fields: &ScopeFields) -> Result<Scope, Error> {
         project: gate.field("project", fields.project.as_deref())?,
         branch: gate.field("branch", fields.branch.as_deref())?,
     })
+}
+
+/// What a rule had, with its record.
+fn rule_attributes(gate: &mut Gate, line: &RuleLine) -> Result<(RuleAttributes, String), Error> {
+    if line.priority < 0 {
+        let message = format!("priority {} is out of range", line.priority);
+        return Err(Error::argument("rules", message, "export the file again"));
+    }
+    let condition = gate.field("condition", line.condition.as_deref())?;
+    let record = gate.field("by", Some(&record_of(line.since, &line.by)))?.unwrap_or_default();
+    Ok((RuleAttributes { priority: line.priority, condition, enabled: line.enabled }, record))
 }
 
 /// Metadata as it is stored: short texts by name, each through the gate.

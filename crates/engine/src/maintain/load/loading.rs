@@ -128,6 +128,7 @@ impl Loading<'_> {
             let reason =
                 successor.as_ref().map(|(_, why)| why.as_str()).or(memory.superseded_reason.as_deref());
             self.w.load_memory(number, &memory.new, &history, (by, reason))?;
+            self.rules(memory, number)?;
             if let (Some((seq, _)), false) = (history.last(), memory.distils.is_empty()) {
                 self.digests.push((memory.new.id.to_string(), number, *seq));
             }
@@ -177,6 +178,22 @@ impl Loading<'_> {
             after_hash: Some(new.content_hash()),
             ..NewAudit::new(actor, self.call.face, LOAD, new.id.as_str())
         })
+    }
+
+    /// The attributes of a rule, each with an audit row that has the hash of them.
+    fn rules(&self, memory: &IncomingMemory, number: i64) -> Result<(), StoreError> {
+        let mut history = Vec::with_capacity(memory.rules.len());
+        let layer = memory.history.last().map(|(state, ..)| state.layer);
+        for (attributes, record) in &memory.rules {
+            let seq = self.w.record(&NewAudit {
+                layer,
+                reason: record,
+                after_hash: Some(self.w.hash_with(number, None, attributes)?),
+                ..NewAudit::new(&self.actors.owner, self.call.face, LOAD, memory.new.id.as_str())
+            })?;
+            history.push((seq, attributes.clone()));
+        }
+        self.w.load_rule(number, &history)
     }
 
     /// Lets what is in force here stay in force: a memory that would stand against it is kept, but as
