@@ -12,6 +12,7 @@ pub mod cancel;
 pub mod chain;
 pub mod duplicate;
 pub mod error;
+pub mod graph;
 pub mod id;
 pub mod markdown;
 pub mod memory;
