@@ -17,6 +17,7 @@ pub mod engine;
 pub mod error;
 pub mod eval;
 pub mod gate;
+pub mod graph;
 pub mod import;
 pub mod job;
 pub mod maintain;

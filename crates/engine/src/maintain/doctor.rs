@@ -79,7 +79,7 @@ impl Operation for Doctor {
         cli: &["doctor"],
         positional: &[],
         title: "Look the home over",
-        about: "Checks the home: permissions and disk, schema, integrity, the audit with its signatures, states, successors, \
+        about: "Checks the home: permissions and disk, schema, integrity, the audit with its signatures, states, successors, graph, \
                 index, indexed files, configuration, leftovers, jobs, purges and backups. Each finding says what to do. Use \
                 it when something looks wrong or after a crash. It changes nothing unless `fix` is given, which does only \
                 what cannot lose anything.",
@@ -136,6 +136,7 @@ impl Examination<'_> {
         self.attempt("texts", Self::texts)?;
         self.attempt("states", Self::states)?;
         self.attempt("successors", Self::successors)?;
+        self.attempt("graph", Self::graph)?;
         self.attempt("index", Self::index)?;
         self.attempt("documents", Self::documents)?;
         self.attempt("leftovers", Self::leftovers)?;

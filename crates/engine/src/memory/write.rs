@@ -18,7 +18,13 @@ use super::{
     reference::Reference,
     similar::{self, Similar},
 };
-use crate::{authority, engine::Engine, error::Error, operation::Call};
+use crate::{
+    authority,
+    engine::Engine,
+    error::Error,
+    graph::noticing::{self, Noticed},
+    operation::Call,
+};
 
 /// Candidates compared word by word.
 const MAX_COMPARED: usize = 24;
@@ -64,12 +70,14 @@ pub fn store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Stored, 
         authority::authorise(engine, call, Action::Update, old.state.layer, &old.id)?;
     }
     let new = new_memory(engine, &actor, draft, &identity, plan.predecessor.as_ref(), &plan.reason);
+    let told = (new.title.as_str(), draft.text.as_str());
+    let noticed = noticing::look(engine, ledger, &control, told, &draft.scope, &new.writer)?;
     // Statistics go along with a commit that is made anyway.
     let used = engine.uses().take();
     let (recalled, inspected) = (used.recalled(), used.inspected());
     let mut stored = ledger.write(&control, engine.clock().now(), |w| {
         w.count_usage(&recalled, &inspected)?;
-        commit(w, call, &actor, &new, &plan)
+        commit(w, call, &actor, &new, &plan, &noticed)
     })?;
     stored.similar = plan.similar.filter(|s| stored.superseded.as_ref() != Some(&s.id) && s.id != stored.id);
     engine.index_what_was_stored(call);
@@ -77,7 +85,7 @@ pub fn store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Stored, 
 }
 
 /// Stores drafts that are known to be unlike each other and everything stored, in one transaction; they are
-/// not looked at for duplicates and not indexed yet.
+/// not looked at for duplicates and names, and not indexed yet.
 pub(crate) fn store_distinct(engine: &Engine, call: &Call<'_>, drafts: &[Draft]) -> Result<(), Error> {
     let mut new = Vec::with_capacity(drafts.len());
     for draft in drafts {
@@ -87,8 +95,9 @@ pub(crate) fn store_distinct(engine: &Engine, call: &Call<'_>, drafts: &[Draft])
         new.push((actor, memory));
     }
     let none = Plan { predecessor: None, reason: String::new(), similar: None };
+    let unread = Noticed::default();
     engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
-        new.iter().try_for_each(|(actor, memory)| commit(w, call, actor, memory, &none).map(drop))
+        new.iter().try_for_each(|(actor, memory)| commit(w, call, actor, memory, &none, &unread).map(drop))
     })?;
     Ok(())
 }
@@ -231,6 +240,7 @@ fn commit(
     actor: &Principal,
     new: &NewMemory,
     plan: &Plan,
+    noticed: &Noticed,
 ) -> Result<Stored, StoreError> {
     let superseded = plan.predecessor.as_ref().map(|p| p.id.clone());
     let key = w.content_key(&new.identity)?;
@@ -246,6 +256,7 @@ fn commit(
             };
             let seq = w.record(&row)?;
             w.supersede(old.number, twin.number, &plan.reason, seq)?;
+            w.carry_stated_mentions(old.number, twin.number)?;
             authority::seal(w, call, actor)?;
         }
         return Ok(Stored { id: twin.id, number: twin.number, new: false, superseded, similar: None });
@@ -259,6 +270,10 @@ fn commit(
     };
     let seq = w.record(&row)?;
     let number = w.insert_memory(new, seq)?;
+    noticing::link(w, noticed, number, seq)?;
+    if let Some(old) = &plan.predecessor {
+        w.carry_stated_mentions(old.number, number)?;
+    }
     authority::seal(w, call, actor)?;
     Ok(Stored { id: new.id.to_string(), number, new: true, superseded, similar: None })
 }

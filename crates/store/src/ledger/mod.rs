@@ -6,6 +6,7 @@
 pub mod audit;
 pub mod changes;
 pub mod counts;
+pub mod entities;
 pub mod episodes;
 pub mod evidence;
 pub mod filter;
@@ -13,9 +14,11 @@ pub mod history;
 pub mod jobs;
 pub mod lookup;
 pub mod memories;
+pub mod mentions;
 pub mod meta;
 pub mod projects;
 pub mod purge;
+pub mod relations;
 pub mod reviews;
 pub mod session;
 pub mod sources;
@@ -35,6 +38,7 @@ use strata_core::{chain::Head, time::Timestamp};
 pub use audit::{AuditFilter, NewAudit, Refusal};
 pub use changes::{Change, ChangeCursor, ChangePage, Changed};
 pub use counts::{MemoryCount, Totals};
+pub use entities::{EntityChange, EntityFilter, EntityRow, NewEntity};
 pub use episodes::{EpisodeFilter, EpisodeInsert, EpisodeRow, NewEpisode, SessionRow};
 pub use evidence::EvidenceRow;
 pub use filter::MemoryFilter;
@@ -42,9 +46,11 @@ pub use history::History;
 pub use jobs::{JobRow, JobState, NewJob, Progress};
 pub use lookup::BandHit;
 pub use memories::{MemoryRow, NewMemory};
+pub use mentions::{LinkedMemory, Mention};
 pub use meta::Birth;
 pub use projects::ProjectRow;
 pub use purge::{Purged, PurgedKind};
+pub use relations::{Edge, NewRelation, RelationFilter, RelationRow};
 pub use reviews::{NewReview, ReviewFilter, ReviewRow, ReviewStatus};
 pub use sources::{NewSource, SourceRow, SourceState};
 pub use states::{State, StateRow};
@@ -69,13 +75,23 @@ pub const SCHEMA: Schema = Schema {
     name: "ledger",
     application_id: 0x5354_524C,
     durability: Durability::Full,
-    migrations: &[Migration {
-        version: 1,
-        name: "initial",
-        sql: include_str!("0001_initial.sql"),
-        min_reader: 1,
-        min_writer: 1,
-    }],
+    migrations: &[
+        Migration {
+            version: 1,
+            name: "initial",
+            sql: include_str!("0001_initial.sql"),
+            min_reader: 1,
+            min_writer: 1,
+        },
+        Migration {
+            version: 2,
+            name: "graph",
+            sql: include_str!("0002_graph.sql"),
+            min_reader: 1,
+            // An older binary would purge a memory and leave what was noticed in it.
+            min_writer: 2,
+        },
+    ],
 };
 
 /// Marks a state row that is still in force.

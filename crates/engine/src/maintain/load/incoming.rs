@@ -15,6 +15,7 @@ use strata_core::{
 };
 use strata_store::ledger::{EvidenceRow, NewEpisode, NewMemory, PurgedKind, ReviewRow, ReviewStatus, State};
 
+use super::graph::IncomingGraph;
 use crate::{
     authority,
     engine::Engine,
@@ -34,6 +35,7 @@ pub(super) struct Incoming {
     pub(super) memories: Vec<IncomingMemory>,
     pub(super) episodes: Vec<(i64, NewEpisode)>,
     pub(super) reviews: Vec<ReviewRow>,
+    pub(super) graph: IncomingGraph,
     pub(super) purged: Vec<(PurgedKind, PurgedLine)>,
 }
 
@@ -76,6 +78,9 @@ impl Incoming {
                 let review = self.review(&v)?;
                 self.reviews.push(review);
             }
+            Line::Entity(e) => self.graph.entity(&mut self.gate, &e)?,
+            Line::Relation(r) => self.graph.relation(&mut self.gate, &r)?,
+            Line::Mention(m) => self.graph.mention(&m)?,
             Line::Purged(p) => {
                 let kind = PurgedKind::parse(&p.kind).map_err(|e| Error::parse("kind", &e))?;
                 whole_id(&p.id)?;
@@ -185,8 +190,8 @@ impl Incoming {
         if matches!(call.principal.kind, PrincipalKind::Human | PrincipalKind::System) {
             return Ok(());
         }
-        let scopes =
-            self.memories.iter().map(|m| &m.new.scope).chain(self.episodes.iter().map(|(_, e)| &e.scope));
+        let scopes = self.memories.iter().map(|m| &m.new.scope);
+        let scopes = scopes.chain(self.episodes.iter().map(|(_, e)| &e.scope)).chain(self.graph.scopes());
         if let Some(foreign) = scopes.into_iter().find(|scope| !call.scope.sees(scope)) {
             let message = format!("holds things of {foreign}, outside your scope");
             authority::record_refusal(
@@ -203,6 +208,7 @@ impl Incoming {
         let name = call.principal.to_string();
         self.memories.iter_mut().for_each(|m| m.new.writer.clone_from(&name));
         self.episodes.iter_mut().for_each(|(_, e)| e.writer.clone_from(&name));
+        self.graph.write_as(&name);
         for review in &mut self.reviews {
             review.proposer.clone_from(&name);
             review.status = ReviewStatus::Pending;
@@ -247,6 +253,9 @@ impl Incoming {
             authority::authorise(engine, call, Action::Propose, candidate.layer, "")?;
         }
         let mut layers: BTreeSet<Layer> = states().filter(|s| !is_candidate(s)).map(|s| s.layer).collect();
+        if !self.graph.is_empty() {
+            layers.insert(Layer::P5);
+        }
         if layers.remove(&Layer::P2) || !self.episodes.is_empty() {
             authority::authorise(
                 engine,
@@ -281,15 +290,15 @@ fn name_command(error: Error) -> Error {
 }
 
 /// Who an export says wrote something.
-fn writer(gate: &mut Gate, name: &str) -> Result<String, Error> {
+pub(super) fn writer(gate: &mut Gate, name: &str) -> Result<String, Error> {
     Ok(gate.field("writer", Some(name))?.unwrap_or_else(|| "unknown".into()))
 }
 
-fn whole_id(text: &str) -> Result<Id, Error> {
+pub(super) fn whole_id(text: &str) -> Result<Id, Error> {
     Id::parse(text).map_err(|e: ParseError| Error::parse("id", &e))
 }
 
-fn scope(gate: &mut Gate, fields: &ScopeFields) -> Result<Scope, Error> {
+pub(super) fn scope(gate: &mut Gate, fields: &ScopeFields) -> Result<Scope, Error> {
     let namespace = gate.field("namespace", Some(&fields.namespace))?;
     Ok(Scope {
         namespace: namespace
@@ -300,7 +309,7 @@ fn scope(gate: &mut Gate, fields: &ScopeFields) -> Result<Scope, Error> {
 }
 
 /// Metadata as it is stored: short texts by name, each through the gate.
-fn metadata(gate: &mut Gate, value: &Value) -> Result<String, Error> {
+pub(super) fn metadata(gate: &mut Gate, value: &Value) -> Result<String, Error> {
     let plain = value.as_object().map(|object| {
         object.iter().map(|(k, v)| Some((k.clone(), v.as_str()?.to_owned()))).collect::<Option<_>>()
     });
