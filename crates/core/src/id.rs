@@ -24,12 +24,24 @@ pub enum IdKind {
     Job,
     /// A backup (`bak_`).
     Backup,
+    /// An entity (`ent_`).
+    Entity,
+    /// A relation between entities (`rel_`).
+    Relation,
 }
 
 impl IdKind {
     /// All kinds of id.
-    pub const ALL: [Self; 6] =
-        [Self::Memory, Self::Episode, Self::Document, Self::Review, Self::Job, Self::Backup];
+    pub const ALL: [Self; 8] = [
+        Self::Memory,
+        Self::Episode,
+        Self::Document,
+        Self::Review,
+        Self::Job,
+        Self::Backup,
+        Self::Entity,
+        Self::Relation,
+    ];
 
     /// The prefix, underscore included.
     pub const fn prefix(self) -> &'static str {
@@ -40,6 +52,8 @@ impl IdKind {
             Self::Review => "rev_",
             Self::Job => "job_",
             Self::Backup => "bak_",
+            Self::Entity => "ent_",
+            Self::Relation => "rel_",
         }
     }
 }

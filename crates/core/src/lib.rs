@@ -13,6 +13,7 @@ pub mod chain;
 pub mod digest;
 pub mod duplicate;
 pub mod error;
+pub mod graph;
 pub mod id;
 pub mod markdown;
 pub mod memory;

@@ -22,6 +22,7 @@ pub mod episode;
 pub mod error;
 pub mod eval;
 pub mod gate;
+pub mod graph;
 pub mod import;
 pub mod job;
 pub mod maintain;

@@ -12,6 +12,11 @@ use crate::{
         acl::EvalAcl,
         operations::{EvalJsonl, EvalLocomo},
     },
+    graph::{
+        closure::Closure, entity_add::EntityAdd, entity_list::EntityList, explore::Explore, rca::Rca,
+        relation_add::RelationAdd, relation_list::RelationList, relation_remove::RelationRemove,
+        trace::Trace,
+    },
     maintain::{
         backup, doctor::Doctor, due::Maintain, export::Export, import::Import, index_files::IndexFiles,
         init::Init, jobs, load::Load, purge::Purge, reindex::Reindex,
@@ -39,6 +44,16 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<Status>(),
     // Contradictions.
     entry::<Contradictions>(),
+    // The knowledge graph.
+    entry::<Explore>(),
+    entry::<Trace>(),
+    entry::<Rca>(),
+    entry::<Closure>(),
+    entry::<EntityAdd>(),
+    entry::<EntityList>(),
+    entry::<RelationAdd>(),
+    entry::<RelationList>(),
+    entry::<RelationRemove>(),
     entry::<Init>(),
     entry::<Restore>(),
     entry::<Import>(),

@@ -1,9 +1,13 @@
 //! What a face tells the engine about its surroundings, and the user's configuration file.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use jiff::tz::TimeZone;
 use serde::Deserialize;
+use strata_core::graph::ontology::Ontology;
 
 use crate::error::Error;
 
@@ -39,6 +43,42 @@ pub struct Config {
     pub semantic: Semantic,
     /// Recall's defaults.
     pub recall: Recall,
+    /// The knowledge graph.
+    pub graph: Graph,
+}
+
+/// The `[graph]` table.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Graph {
+    /// `[graph.relations.NAME]`: types of relation beside the built-in ones, or kinds of your own for those.
+    pub relations: BTreeMap<String, RelationKinds>,
+}
+
+/// Which kinds of entity a type of relation may join; none is any.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RelationKinds {
+    /// The kinds it may start from.
+    pub from: Vec<String>,
+    /// The kinds it may lead to.
+    pub to: Vec<String>,
+}
+
+impl Graph {
+    /// The built-in table of relations with what the file adds.
+    ///
+    /// # Errors
+    /// An argument error that names the table's entry, when a word is not well formed or a built-in
+    /// constraint would be loosened.
+    pub fn ontology(&self) -> Result<Ontology, Error> {
+        let mut table = Ontology::default();
+        for (name, kinds) in &self.relations {
+            let extended = table.extend(name, &kinds.from, &kinds.to);
+            extended.map_err(|e| Error::parse(&format!("graph.relations.{name}"), &e))?;
+        }
+        Ok(table)
+    }
 }
 
 /// The `[semantic]` table.
@@ -104,11 +144,13 @@ pub fn read_config(home: &Path) -> Result<Config, Error> {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Config::default()),
         Err(source) => return Err(Error::File { path: path.display().to_string(), source }),
     };
-    toml::from_str(&text).map_err(|e| Error::Argument {
+    let config: Config = toml::from_str(&text).map_err(|e| Error::Argument {
         field: Some(CONFIG_FILE.into()),
         message: e.to_string().trim().to_owned(),
         hint: format!("correct or remove the line in {}", path.display()),
-    })
+    })?;
+    config.graph.ontology()?;
+    Ok(config)
 }
 
 #[cfg(test)]
@@ -123,6 +165,17 @@ mod tests {
         std::fs::write(home.path().join(CONFIG_FILE), "[recall]\nlimt = 3\n").expect("fixture");
         let error = read_config(home.path()).expect_err("unknown key");
         assert!(error.to_string().contains("limt"), "{error}");
+    }
+
+    #[test]
+    fn relations_come_in_by_the_file_and_loosen_nothing() {
+        let read = |text: &str| toml::from_str::<Config>(text).expect("well formed").graph.ontology();
+        let table =
+            read("[graph.relations.runs_on]\nfrom = [\"service\"]\nto = [\"host\"]\n").expect("a new type");
+        assert!(table.rule("runs_on").is_some_and(|rule| rule.to.admits("host") && !rule.to.admits("tool")));
+        let error =
+            read("[graph.relations.caused]\nfrom = [\"tool\"]\n").expect_err("the table keeps tools out");
+        assert!(error.to_string().contains("graph.relations.caused"), "{error}");
     }
 
     #[test]

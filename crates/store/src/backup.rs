@@ -317,11 +317,7 @@ fn purge_again(
 ) -> Result<usize, StoreError> {
     let mut again = 0;
     for (kind, id) in purged {
-        let present = match kind {
-            PurgedKind::Memory => write.memory(id)?.is_some(),
-            PurgedKind::Episode => write.episode(id)?.is_some(),
-        };
-        if present {
+        if write.holds(*kind, id)? {
             let audit = NewAudit {
                 reason: "purged before; done again in a backup",
                 ..NewAudit::new(how.principal, how.face, "purge", id)

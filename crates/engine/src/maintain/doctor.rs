@@ -81,7 +81,7 @@ impl Operation for Doctor {
         positional: &[],
         title: "Look the home over",
         about: "Checks the home: permissions and disk, schema, integrity, the audit with its signatures, states, rules, links, \
-                snapshots, index, indexed files, configuration, leftovers, jobs, purges and backups. Each finding says what to do. Use \
+                snapshots, graph, index, indexed files, configuration, leftovers, jobs, purges and backups. Each finding says what to do. Use \
                 it when something looks wrong or after a crash. It changes nothing unless `fix` is given, which does only \
                 what cannot lose anything.",
         effect: Effect::Write,
@@ -141,6 +141,7 @@ impl Examination<'_> {
         self.attempt("links", Self::links)?;
         self.attempt("snapshots", Self::snapshots)?;
         self.attempt("digests", Self::digests)?;
+        self.attempt("graph", Self::graph)?;
         self.attempt("index", Self::index)?;
         self.attempt("documents", Self::documents)?;
         self.attempt("leftovers", Self::leftovers)?;

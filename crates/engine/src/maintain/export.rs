@@ -1,5 +1,7 @@
 //! `export`: writes what a home holds into one file that another home can load.
 
+mod graph;
+
 use std::{
     collections::HashSet,
     io::Read,
@@ -67,6 +69,10 @@ pub struct Response {
     pub reviews: usize,
     /// Snapshots.
     pub snapshots: usize,
+    /// Entities of the graph.
+    pub entities: usize,
+    /// Relations, those that were taken back too.
+    pub relations: usize,
     /// Tombstones.
     pub purged: usize,
 }
@@ -80,7 +86,7 @@ impl Operation for Export {
         cli: &["export"],
         positional: &["path"],
         title: "Export to a file",
-        about: "Writes all memories with their history and evidence, raw events and reviews to one JSON Lines file, in an \
+        about: "Writes all memories with their history and evidence, raw events, reviews and the graph to one JSON Lines file, in an \
                 order that never changes, so that two exports compare line by line. Use it to move to another machine or to \
                 read everything elsewhere; `strata load FILE` is the way back. For safety copies `backup create` is better: \
                 it keeps the audit too.",
@@ -181,8 +187,11 @@ impl Content {
         if everything && sees_all {
             self.snapshots(r)?;
         }
+        let mut graph = graph::Graph::default();
+        graph.collect(r, &chosen, &exported, |line| self.add(line))?;
+        (self.counts.entities, self.counts.relations) = (graph.entities, graph.relations);
         let mut purged = if everything { r.purged()? } else { Vec::new() };
-        purged.sort_by_key(|p| (p.kind == PurgedKind::Episode, p.number));
+        purged.sort_by_key(|p| (kind_order(p.kind), p.number));
         for row in purged {
             self.counts.purged += 1;
             let kind = row.kind.as_str().to_owned();
@@ -370,6 +379,15 @@ fn review_line(row: ReviewRow) -> ReviewLine {
     }
 }
 
+/// Tombstones stand in the order of the lines of what they stand for.
+const fn kind_order(kind: PurgedKind) -> u8 {
+    match kind {
+        PurgedKind::Memory => 0,
+        PurgedKind::Episode => 1,
+        PurgedKind::Entity => 2,
+    }
+}
+
 /// Stored JSON as a value; what is not JSON stays a text.
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
@@ -378,10 +396,12 @@ fn json(text: &str) -> Value {
 impl Render for Response {
     fn render(&self) -> Document {
         let text = format!(
-            "exported {}, {}, {} and {} to {} ({} bytes)",
+            "exported {}, {}, {}, {}, {} and {} to {} ({} bytes)",
             counted(self.memories, "memory"),
             counted(self.episodes, "episode"),
             counted(self.reviews, "review"),
+            counted(self.entities, "entity"),
+            counted(self.relations, "relation"),
             counted(self.purged, "tombstone"),
             self.path,
             self.bytes

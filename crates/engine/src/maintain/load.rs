@@ -1,5 +1,6 @@
 //! `load`: brings what `export` wrote into this home. Ids stay, nothing comes twice.
 
+mod graph;
 mod incoming;
 mod loading;
 
@@ -50,6 +51,10 @@ pub struct Response {
     pub snapshots: usize,
     /// Snapshots left out, because they would show something else here than where they come from.
     pub snapshots_left_out: usize,
+    /// Entities of the graph stored now.
+    pub entities: usize,
+    /// Relations stored now.
+    pub relations: usize,
     /// Tombstones stored now.
     pub purged: usize,
     /// Lines whose memory, event or review was here before.
@@ -80,7 +85,7 @@ impl Operation for Load {
         positional: &["path"],
         title: "Load an export",
         about: "Brings a file that `strata export` wrote into this home: memories with ids, history and evidence, raw \
-                events, reviews. All of it or, when a line is wrong, nothing. What is here already is left as it is, and \
+                events, reviews, the graph. All of it or, when a line is wrong, nothing. What is here already is left as it is, and \
                 what was purged here stays out. Rules, identity and integrations in the file need a human's approval. For \
                 conversations of other programs use `import`.",
         effect: Effect::Write,
@@ -128,10 +133,12 @@ fn store(engine: &Engine, call: &Call<'_>, incoming: &Incoming, actors: &Actors)
 impl Render for Response {
     fn render(&self) -> Document {
         let text = format!(
-            "loaded {}, {}, {} and {} ({} known already)",
+            "loaded {}, {}, {}, {}, {} and {} ({} known already)",
             counted(self.memories, "memory"),
             counted(self.episodes, "episode"),
             counted(self.reviews, "review"),
+            counted(self.entities, "entity"),
+            counted(self.relations, "relation"),
             counted(self.purged, "tombstone"),
             self.known
         );

@@ -2,11 +2,15 @@
 
 mod resting;
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_core::{
+    graph::Origin,
     id::{Id, IdKind},
     memory::{Layer, Status},
     policy::Action,
@@ -15,7 +19,10 @@ use strata_core::{
 use strata_store::{
     backup,
     index::{Source, SourceKind},
-    ledger::{EpisodeFilter, LOCAL, LedgerRead, MemoryFilter, NewAudit, OpenPurge, PurgedKind, SourceState},
+    ledger::{
+        EntityFilter, EpisodeFilter, LOCAL, LedgerRead, MemoryFilter, NewAudit, OpenPurge, PurgedKind,
+        RelationFilter, SourceState,
+    },
 };
 
 use super::{
@@ -42,7 +49,7 @@ const PAGE: usize = 500;
 /// What to erase.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct Request {
-    /// The whole id of a memory (mem_...) or a raw event (ep_...).
+    /// The whole id of a memory (mem_...), a raw event (ep_...) or an entity (ent_...).
     pub id: String,
     /// Also rewrite the backups, so that they do not hold it either.
     pub backups: Option<bool>,
@@ -55,7 +62,7 @@ pub struct Request {
 pub struct Response {
     /// What it was.
     pub id: String,
-    /// `memory` or `episode`.
+    /// `memory`, `episode` or `entity`.
     pub kind: &'static str,
     /// Its number, which is not given again.
     pub number: i64,
@@ -96,7 +103,7 @@ impl Operation for Purge {
         cli: &["purge"],
         positional: &["id"],
         title: "Erase for good",
-        about: "Erases a memory or raw event from the ledger, the index and their logs, so that no byte of its text is left, \
+        about: "Erases a memory, raw event or entity from the ledger, the index and their logs, so that no byte of its text is left, \
                 and looks through every file of the home to prove it. Cannot be undone; only the fact that it was purged \
                 stays on record, so that no restore brings it back. Digests that quote it go with it. For people with the \
                 passphrase only. To take something out of use, `forget` is enough.",
@@ -196,10 +203,10 @@ struct Target {
 }
 
 fn target_id(text: &str) -> Result<Id, Error> {
-    let hint = "a purge needs the whole id, such as mem_0123456789 or ep_0123456789";
+    let hint = "a purge needs the whole id, such as mem_0123456789, ep_0123456789 or ent_0123456789";
     match Id::parse(text) {
-        Ok(id) if matches!(id.kind(), IdKind::Memory | IdKind::Episode) => Ok(id),
-        _ => Err(Error::argument("id", "is not the whole id of a memory or event", hint)),
+        Ok(id) if matches!(id.kind(), IdKind::Memory | IdKind::Episode | IdKind::Entity) => Ok(id),
+        _ => Err(Error::argument("id", "is not the whole id of a memory, event or entity", hint)),
     }
 }
 
@@ -207,10 +214,15 @@ fn find(engine: &Engine, call: &Call<'_>, id: &Id) -> Result<Target, Error> {
     let ledger = engine.existing_ledger()?;
     let found = ledger.read(&engine.control(call), |r| match id.kind() {
         IdKind::Memory => memory(r, id.as_str()),
+        IdKind::Entity => entity(r, id.as_str()),
         _ => episode(r, id.as_str()),
     })?;
-    let what = if id.kind() == IdKind::Memory { "memory" } else { "episode" };
-    let hint = "`strata recall` and `strata inspect` show whole ids";
+    let what = match id.kind() {
+        IdKind::Memory => "memory",
+        IdKind::Entity => "entity",
+        _ => "episode",
+    };
+    let hint = "`strata recall`, `strata inspect` and `strata graph entities` show whole ids";
     found.ok_or_else(|| Error::NotFound { what, id: id.to_string(), hint: hint.into() })
 }
 
@@ -248,6 +260,39 @@ fn episode(r: &LedgerRead<'_>, id: &str) -> Result<Option<Target>, strata_store:
     }))
 }
 
+fn entity(r: &LedgerRead<'_>, id: &str) -> Result<Option<Target>, strata_store::error::StoreError> {
+    let Some(row) = r.entity(id)? else { return tombstone(r, PurgedKind::Entity, id) };
+    let mut texts = vec![row.label];
+    let mut described = vec![row.properties];
+    let touching = RelationFilter {
+        touching: Some(row.number),
+        ended: true,
+        limit: usize::MAX,
+        ..RelationFilter::default()
+    };
+    for relation in r.relations(&touching)? {
+        texts.push(relation.reason);
+        described.push(relation.properties);
+    }
+    texts.extend(described.iter().flat_map(|json| property_texts(json)));
+    Ok(Some(Target {
+        id: row.id,
+        kind: PurgedKind::Entity,
+        number: row.number,
+        layer: Layer::P5,
+        hash: None,
+        texts,
+        other_versions: Vec::new(),
+        already: false,
+    }))
+}
+
+/// The texts in a JSON object of properties.
+fn property_texts(json: &str) -> Vec<String> {
+    let properties: BTreeMap<String, String> = serde_json::from_str(json).unwrap_or_default();
+    properties.into_values().collect()
+}
+
 /// Something whose purge was begun: what is left of it can still be removed.
 fn tombstone(
     r: &LedgerRead<'_>,
@@ -277,6 +322,7 @@ fn telling_fragments(engine: &Engine, call: &Call<'_>, target: &Target) -> Resul
     let documents = ledger.read(&engine.control(call), |r| {
         forget_other_memories(r, target, &mut fragments)?;
         forget_other_episodes(r, target, &mut fragments)?;
+        forget_other_entities(r, target, &mut fragments)?;
         r.sources(None)
     })?;
     let mut files: Vec<PathBuf> = documents
@@ -338,6 +384,26 @@ fn forget_other_episodes(
     }
 }
 
+/// What somebody said of an entity stays when a memory goes that says the same.
+fn forget_other_entities(
+    r: &LedgerRead<'_>,
+    target: &Target,
+    fragments: &mut Fragments,
+) -> Result<(), strata_store::error::StoreError> {
+    let mut after = 0;
+    loop {
+        let stated =
+            EntityFilter { origin: Some(Origin::Stated), after, limit: PAGE, ..EntityFilter::default() };
+        let page = r.entities(&stated)?;
+        let Some(last) = page.last() else { return Ok(()) };
+        after = last.number;
+        for row in page.iter().filter(|row| row.id != target.id) {
+            fragments.forget_those_in(&row.label);
+            property_texts(&row.properties).iter().for_each(|text| fragments.forget_those_in(text));
+        }
+    }
+}
+
 fn call_goes_on(call: &Call<'_>) -> Result<(), Error> {
     if call.cancel.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
 }
@@ -375,11 +441,15 @@ fn erase_from_index(engine: &Engine, call: &Call<'_>, target: &Target) -> Result
     if index.database().exists() {
         index_everything(engine, call, &mut |_, _| call_goes_on(call))?;
         let kind = match target.kind {
-            PurgedKind::Memory => SourceKind::Memory,
-            PurgedKind::Episode => SourceKind::Episode,
+            PurgedKind::Memory => Some(SourceKind::Memory),
+            PurgedKind::Episode => Some(SourceKind::Episode),
+            // Entities are looked up in the ledger and have no passages.
+            PurgedKind::Entity => None,
         };
-        let source = Source { kind, number: target.number };
-        with_writer(engine, call, index, |writer| writer.purge(LOCAL, &[source]))?;
+        if let Some(kind) = kind {
+            let source = Source { kind, number: target.number };
+            with_writer(engine, call, index, |writer| writer.purge(LOCAL, &[source]))?;
+        }
     }
     let files = other_index_files(engine.home(), index.path())?;
     for file in &files {

@@ -9,6 +9,8 @@
 //! - `review`: a question, waiting or decided;
 //! - `snapshot`: a name for what was in force at a time; only in a whole export, because a part of one would
 //!   show something else under the same name;
+//! - `entity` and `relation`: the knowledge graph; a relation that was taken back has an end;
+//! - `mention`: that a memory speaks of an entity;
 //! - `purged`: something that was erased for good.
 //!
 //! Times are microseconds since 1970 UTC; confidence and importance have six decimals. Nothing in the file
@@ -48,6 +50,12 @@ pub enum Line {
     Review(Box<ReviewLine>),
     /// A snapshot.
     Snapshot(SnapshotLine),
+    /// An entity of the graph.
+    Entity(Box<EntityLine>),
+    /// A relation between entities.
+    Relation(Box<RelationLine>),
+    /// A memory that speaks of an entity.
+    Mention(MentionLine),
     /// A tombstone.
     Purged(PurgedLine),
 }
@@ -217,6 +225,50 @@ pub struct SnapshotLine {
     pub entries: i64,
 }
 
+/// An entity.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "named and documented in strata_store::ledger::EntityRow")]
+pub struct EntityLine {
+    pub number: i64,
+    pub id: String,
+    pub label: String,
+    pub kind: String,
+    pub properties: Value,
+    pub scope: ScopeFields,
+    pub origin: String,
+    pub confidence: f64,
+    pub writer: String,
+    pub created_at: i64,
+}
+
+/// A relation; its ends are ids.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "named and documented in strata_store::ledger::RelationRow")]
+pub struct RelationLine {
+    pub id: String,
+    pub source: String,
+    pub relation: String,
+    pub target: String,
+    pub properties: Value,
+    pub scope: ScopeFields,
+    pub origin: String,
+    pub confidence: f64,
+    pub writer: String,
+    pub created_at: i64,
+    pub ended_at: Option<i64>,
+    pub reason: String,
+}
+
+/// A mention; memory and entity are ids.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "named and documented in strata_store::ledger::Mention")]
+pub struct MentionLine {
+    pub memory: String,
+    pub entity: String,
+    pub origin: String,
+    pub confidence: f64,
+}
+
 /// A tombstone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "named and documented in strata_store::ledger::Purged")]
@@ -257,7 +309,6 @@ impl From<&Scope> for ScopeFields {
 impl StateLine {
     /// The line of a state that holds `since` a time and was brought `by` something.
     pub fn new(state: &State, since: i64, by: String) -> Self {
-        let rounded = |x: f64| (x * 1e6).round() / 1e6;
         Self {
             since,
             by,
@@ -287,6 +338,11 @@ impl StateLine {
             pinned: self.pinned,
         })
     }
+}
+
+/// A share with the six decimals that the file has.
+pub fn rounded(x: f64) -> f64 {
+    (x * 1e6).round() / 1e6
 }
 
 /// The reason of a loaded state's audit row: since when it held where it came from, and by what.

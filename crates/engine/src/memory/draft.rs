@@ -176,7 +176,7 @@ fn validity(engine: &Engine, request: &Request) -> Result<(Option<Timestamp>, Op
 }
 
 /// A number of 0 to 1.
-pub(super) fn unit(field: &str, value: Option<f64>) -> Result<Option<f64>, Error> {
+pub(crate) fn unit(field: &str, value: Option<f64>) -> Result<Option<f64>, Error> {
     match value {
         Some(v) if !(0.0..=1.0).contains(&v) => {
             Err(Error::argument(field, format!("{v} is out of range"), "send a number from 0 to 1"))
@@ -193,7 +193,7 @@ fn default_confidence(call: &Call<'_>) -> f64 {
 }
 
 /// Where a write goes: the project when one is known, unless told otherwise.
-fn placed(standing: &Scope, wanted: Option<ScopeName>) -> Result<Scope, Error> {
+pub(crate) fn placed(standing: &Scope, wanted: Option<ScopeName>) -> Result<Scope, Error> {
     let user = Scope { project: None, branch: None, ..standing.clone() };
     let project = Scope { branch: None, ..standing.clone() };
     match wanted {

@@ -21,7 +21,14 @@ use super::{
     reference::Reference,
     similar::{self, Contradicts, Similar},
 };
-use crate::{authority, engine::Engine, error::Error, operation::Call, rules};
+use crate::{
+    authority,
+    engine::Engine,
+    error::Error,
+    graph::noticing::{self, Noticed},
+    operation::Call,
+    rules,
+};
 
 /// Candidates compared word by word.
 const MAX_COMPARED: usize = 24;
@@ -70,12 +77,14 @@ pub fn store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Stored, 
         authority::authorise(engine, call, Action::Update, old.state.layer, &old.id)?;
     }
     let new = new_memory(engine, &actor, draft, &identity, plan.predecessor.as_ref(), &plan.reason);
+    let told = (new.title.as_str(), draft.text.as_str());
+    let noticed = noticing::look(engine, ledger, &control, told, &draft.scope, &new.writer)?;
     // Statistics go along with a commit that is made anyway.
     let used = engine.uses().take();
     let (recalled, inspected) = (used.recalled(), used.inspected());
     let mut stored = ledger.write(&control, engine.clock().now(), |w| {
         w.count_usage(&recalled, &inspected)?;
-        commit(w, call, &actor, (draft.action, &new), &plan)
+        commit(w, call, &actor, (draft.action, &new), &plan, &noticed)
     })?;
     let stands = |id: &String| stored.superseded.as_ref() != Some(id) && *id != stored.id;
     let (similar, contradicts) =
@@ -86,7 +95,7 @@ pub fn store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Stored, 
 }
 
 /// Stores drafts that are known to be unlike each other and everything stored, in one transaction; they are
-/// not looked at for duplicates and not indexed yet.
+/// not looked at for duplicates and names, and not indexed yet.
 pub(crate) fn store_distinct(engine: &Engine, call: &Call<'_>, drafts: &[Draft]) -> Result<(), Error> {
     let mut new = Vec::with_capacity(drafts.len());
     for draft in drafts {
@@ -96,9 +105,11 @@ pub(crate) fn store_distinct(engine: &Engine, call: &Call<'_>, drafts: &[Draft])
         new.push((actor, draft.action, memory));
     }
     let none = Plan { predecessor: None, reason: String::new(), similar: None };
+    let unread = Noticed::default();
     engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
-        new.iter()
-            .try_for_each(|(actor, action, memory)| commit(w, call, actor, (action, memory), &none).map(drop))
+        new.iter().try_for_each(|(actor, action, memory)| {
+            commit(w, call, actor, (action, memory), &none, &unread).map(drop)
+        })
     })?;
     Ok(())
 }
@@ -300,6 +311,7 @@ fn commit(
     actor: &Principal,
     (action, new): (&str, &NewMemory),
     plan: &Plan,
+    noticed: &Noticed,
 ) -> Result<Stored, StoreError> {
     let superseded = plan.predecessor.as_ref().map(|p| p.id.clone());
     let key = w.content_key(&new.identity)?;
@@ -315,6 +327,7 @@ fn commit(
             };
             let seq = w.record(&row)?;
             w.supersede(old.number, twin.number, &plan.reason, seq)?;
+            w.carry_stated_mentions(old.number, twin.number)?;
             authority::seal(w, call, actor)?;
         }
         return Ok(Stored {
@@ -327,7 +340,11 @@ fn commit(
         });
     }
     let done = Insertion { action, reason: &plan.reason, predecessor: plan.predecessor.as_ref() };
-    let (_, number) = insert(w, call, actor, new, &done)?;
+    let (seq, number) = insert(w, call, actor, new, &done)?;
+    noticing::link(w, noticed, number, seq)?;
+    if let Some(old) = &plan.predecessor {
+        w.carry_stated_mentions(old.number, number)?;
+    }
     authority::seal(w, call, actor)?;
     Ok(Stored { id: new.id.to_string(), number, new: true, superseded, similar: None, contradicts: None })
 }

@@ -30,6 +30,10 @@ pub struct Totals {
     pub memories: i64,
     /// Episodes.
     pub episodes: i64,
+    /// Entities of the graph.
+    pub entities: i64,
+    /// Relations that hold.
+    pub relations: i64,
     /// Files that are indexed where they lie and are present.
     pub sources: i64,
     /// Reviews that wait.
@@ -71,6 +75,8 @@ impl LedgerRead<'_> {
         Ok(Totals {
             memories: count("memories WHERE tenant = $1")?,
             episodes: count("episodes WHERE tenant = $1")?,
+            entities: count("entities WHERE tenant = $1")?,
+            relations: count("relations WHERE tenant = $1 AND ended_at IS NULL")?,
             sources: count("sources WHERE tenant = $1 AND state = 'present'")?,
             pending_reviews: count("reviews WHERE tenant = $1 AND status = 'pending'")?,
             open_jobs: count("jobs WHERE tenant = $1 AND state IN ('queued', 'running')")?,

@@ -7,6 +7,7 @@ pub mod audit;
 pub mod changes;
 pub mod counts;
 pub mod digests;
+pub mod entities;
 pub mod episodes;
 pub mod evidence;
 pub mod filter;
@@ -14,9 +15,11 @@ pub mod history;
 pub mod jobs;
 pub mod lookup;
 pub mod memories;
+pub mod mentions;
 pub mod meta;
 pub mod projects;
 pub mod purge;
+pub mod relations;
 pub mod reviews;
 pub mod rollback;
 pub mod rules;
@@ -40,6 +43,7 @@ pub use audit::{AuditFilter, NewAudit, Refusal};
 pub use changes::{Change, ChangeCursor, ChangePage, Changed};
 pub use counts::{MemoryCount, Totals};
 pub use digests::{Backlog, DigestLink, RawKind, Undistilled};
+pub use entities::{EntityChange, EntityFilter, EntityRow, NewEntity};
 pub use episodes::{EpisodeFilter, EpisodeInsert, EpisodeRow, NewEpisode, SessionRow};
 pub use evidence::EvidenceRow;
 pub use filter::MemoryFilter;
@@ -47,9 +51,11 @@ pub use history::History;
 pub use jobs::{JobRow, JobState, NewJob, Progress};
 pub use lookup::BandHit;
 pub use memories::{MemoryRow, NewMemory};
+pub use mentions::{LinkedMemory, Mention};
 pub use meta::Birth;
 pub use projects::ProjectRow;
 pub use purge::{OpenPurge, Purged, PurgedKind};
+pub use relations::{Edge, NewRelation, RelationFilter, RelationRow};
 pub use reviews::{NewReview, ReviewFilter, ReviewRow, ReviewStatus};
 pub use rollback::RolledBack;
 pub use rules::{DEFAULT_PRIORITY, RuleAttributes, RuleRow};
@@ -115,6 +121,14 @@ pub const SCHEMA: Schema = Schema {
             sql: include_str!("0005_rules.sql"),
             min_reader: 1,
             min_writer: 5,
+        },
+        Migration {
+            version: 6,
+            name: "graph",
+            sql: include_str!("0006_graph.sql"),
+            min_reader: 1,
+            // An older binary would purge a memory and leave what was noticed in it.
+            min_writer: 6,
         },
     ],
 };

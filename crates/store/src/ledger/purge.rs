@@ -13,6 +13,8 @@ pub enum PurgedKind {
     Memory,
     /// An episode.
     Episode,
+    /// An entity of the graph.
+    Entity,
 }
 
 impl PurgedKind {
@@ -21,6 +23,16 @@ impl PurgedKind {
         match self {
             Self::Memory => "memory",
             Self::Episode => "episode",
+            Self::Entity => "entity",
+        }
+    }
+
+    /// Where such things are stored.
+    pub(super) const fn table(self) -> &'static str {
+        match self {
+            Self::Memory => "memories",
+            Self::Episode => "episodes",
+            Self::Entity => "entities",
         }
     }
 
@@ -29,7 +41,8 @@ impl PurgedKind {
         match text {
             "memory" => Ok(Self::Memory),
             "episode" => Ok(Self::Episode),
-            _ => Err(ParseError::new("purged kind", text, "use memory or episode")),
+            "entity" => Ok(Self::Entity),
+            _ => Err(ParseError::new("purged kind", text, "use memory, episode or entity")),
         }
     }
 }
@@ -99,6 +112,13 @@ impl LedgerRead<'_> {
         )
     }
 
+    /// Whether something of this kind and id is stored.
+    pub fn holds(&self, kind: PurgedKind, id: &str) -> Result<bool, StoreError> {
+        let table = kind.table();
+        let sql = format!("SELECT 1 FROM {table} WHERE tenant = $1 AND id = $2");
+        Ok(self.transaction.query_one(&sql, params![self.tenant, id], |_| Ok(()))?.is_some())
+    }
+
     /// Whether the id names something that was purged.
     pub fn is_purged(&self, id: &str) -> Result<bool, StoreError> {
         let found = self.transaction.query_one(
@@ -126,7 +146,8 @@ impl LedgerWrite<'_> {
         Ok(())
     }
 
-    /// Purges the memory or episode with this whole id; false if there is none.
+    /// Purges what has this whole id; false if there is none. With a memory go the entities that were noticed
+    /// in it and nowhere else; with an entity its relations and mentions.
     ///
     /// The bytes leave the files only with [`crate::Database::compact`], to be called when the
     /// transaction is over.
@@ -140,6 +161,7 @@ impl LedgerWrite<'_> {
                 None => None,
             },
             PurgedKind::Episode => self.episode(id)?.map(|episode| episode.number),
+            PurgedKind::Entity => self.entity(id)?.map(|entity| entity.number),
         };
         let Some(number) = number else { return Ok(false) };
         let tables: &[&str] = match kind {
@@ -147,16 +169,21 @@ impl LedgerWrite<'_> {
                 &["memory_tags", "bands", "evidence", "usage", "rules", "memory_states", "memories"]
             }
             PurgedKind::Episode => &["episodes"],
+            PurgedKind::Entity => &[],
         };
         self.blank_mentions(id)?;
+        // A purged digest keeps its links: what it was made of is not distilled a second time.
+        match kind {
+            PurgedKind::Memory => {
+                self.purge_mentions(number)?;
+                self.unlink_raw(RawKind::Memory, number)?;
+            }
+            PurgedKind::Episode => self.unlink_raw(RawKind::Episode, number)?,
+            PurgedKind::Entity => self.erase_entity(number)?,
+        }
         for table in tables {
             let sql = format!("DELETE FROM {table} WHERE tenant = $1 AND number = $2");
             self.transaction.execute(&sql, params![self.tenant, number])?;
-        }
-        // A purged digest keeps its links: what it was made of is not distilled a second time.
-        match kind {
-            PurgedKind::Memory => self.unlink_raw(RawKind::Memory, number)?,
-            PurgedKind::Episode => self.unlink_raw(RawKind::Episode, number)?,
         }
         self.transaction.execute(
             "INSERT INTO tombstones (tenant, kind, number, id, at, seq) VALUES ($1, $2, $3, $4, $5, $6)",
@@ -177,13 +204,6 @@ impl LedgerWrite<'_> {
         ] {
             self.transaction.execute(sql, params![self.tenant, id])?;
         }
-        // A conflict repeats words of both its memories, and only one of them is its target.
-        let mentioned = format!("%\"{id}\"%");
-        self.transaction.execute(
-            "UPDATE reviews SET proposal = '{}', reason = '', decision_note = NULL
-             WHERE tenant = $1 AND kind = 'conflict' AND proposal LIKE $2",
-            params![self.tenant, &mentioned],
-        )?;
         Ok(())
     }
 }

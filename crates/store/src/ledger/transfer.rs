@@ -12,7 +12,7 @@ const HIGHEST_LOADED: i64 = 1 << 48;
 impl LedgerWrite<'_> {
     /// `wanted`, unless something has that number or had it before it was purged; then the next free one.
     pub fn free_number(&self, kind: PurgedKind, wanted: i64) -> Result<i64, StoreError> {
-        let table = table_of(kind);
+        let table = kind.table();
         let sql = format!(
             "SELECT 1 FROM {table} WHERE tenant = $1 AND number = $2
              UNION ALL SELECT 1 FROM tombstones WHERE tenant = $1 AND kind = $3 AND number = $2 LIMIT 1"
@@ -121,12 +121,5 @@ impl LedgerWrite<'_> {
             params![self.tenant, kind.as_str(), number, id, at, seq.get()],
         )?;
         Ok(())
-    }
-}
-
-const fn table_of(kind: PurgedKind) -> &'static str {
-    match kind {
-        PurgedKind::Memory => "memories",
-        PurgedKind::Episode => "episodes",
     }
 }

@@ -255,6 +255,21 @@ impl Examination<'_> {
     }
 }
 
+impl Examination<'_> {
+    /// Both ends of every relation and mention of the graph are there.
+    pub(super) fn graph(&mut self) -> Result<(), Error> {
+        let ledger = self.engine.existing_ledger()?;
+        let lost = ledger.read(&self.engine.control(self.call), |r| r.dangling_ends())?;
+        if lost.is_empty() {
+            self.ok("graph", "every relation and mention has both its ends");
+        } else {
+            let detail = format!("without both ends: {}", named(&lost));
+            self.bad("graph", detail, "somebody changed the ledger's file; compare with a backup");
+        }
+        Ok(())
+    }
+}
+
 fn for_each_memory(
     r: &LedgerRead<'_>,
     mut visit: impl FnMut(MemoryRow) -> Result<(), strata_store::error::StoreError>,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use strata_store::{backup, ledger::PurgedKind};
+use strata_store::backup;
 
 use super::{Examination, ledger::named};
 use crate::{
@@ -102,11 +102,7 @@ impl Examination<'_> {
         let (stones, back) = self.engine.existing_ledger()?.read(&control, |r| {
             let mut back = Vec::new();
             for (kind, id) in &list.entries {
-                let present = match kind {
-                    PurgedKind::Memory => r.memory(id)?.is_some(),
-                    PurgedKind::Episode => r.episode(id)?.is_some(),
-                };
-                if present {
+                if r.holds(*kind, id)? {
                     back.push(id.clone());
                 }
             }

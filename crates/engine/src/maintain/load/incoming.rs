@@ -17,6 +17,7 @@ use strata_store::ledger::{
     EvidenceRow, NewEpisode, NewMemory, PurgedKind, ReviewRow, ReviewStatus, RuleAttributes, State,
 };
 
+use super::graph::IncomingGraph;
 use crate::{
     authority,
     engine::Engine,
@@ -39,6 +40,7 @@ pub(super) struct Incoming {
     pub(super) episodes: Vec<(i64, NewEpisode)>,
     pub(super) reviews: Vec<ReviewRow>,
     pub(super) snapshots: Vec<SnapshotLine>,
+    pub(super) graph: IncomingGraph,
     pub(super) purged: Vec<(PurgedKind, PurgedLine)>,
 }
 
@@ -91,6 +93,9 @@ impl Incoming {
                 let who = writer(&mut self.gate, &s.who)?;
                 self.snapshots.push(SnapshotLine { name, label, who, ..s });
             }
+            Line::Entity(e) => self.graph.entity(&mut self.gate, &e)?,
+            Line::Relation(r) => self.graph.relation(&mut self.gate, &r)?,
+            Line::Mention(m) => self.graph.mention(&m)?,
             Line::Purged(p) => {
                 let kind = PurgedKind::parse(&p.kind).map_err(|e| Error::parse("kind", &e))?;
                 whole_id(&p.id)?;
@@ -207,8 +212,8 @@ impl Incoming {
         if matches!(call.principal.kind, PrincipalKind::Human | PrincipalKind::System) {
             return Ok(());
         }
-        let scopes =
-            self.memories.iter().map(|m| &m.new.scope).chain(self.episodes.iter().map(|(_, e)| &e.scope));
+        let scopes = self.memories.iter().map(|m| &m.new.scope);
+        let scopes = scopes.chain(self.episodes.iter().map(|(_, e)| &e.scope)).chain(self.graph.scopes());
         if let Some(foreign) = scopes.into_iter().find(|scope| !call.scope.sees(scope)) {
             let message = format!("holds things of {foreign}, outside your scope");
             authority::record_refusal(
@@ -230,6 +235,7 @@ impl Incoming {
         }
         self.episodes.iter_mut().for_each(|(_, e)| e.writer.clone_from(&name));
         self.snapshots.iter_mut().for_each(|s| s.who.clone_from(&name));
+        self.graph.write_as(&name);
         for review in &mut self.reviews {
             review.proposer.clone_from(&name);
             review.status = ReviewStatus::Pending;
@@ -274,6 +280,9 @@ impl Incoming {
             authority::authorise(engine, call, Action::Propose, candidate.layer, "")?;
         }
         let mut layers: BTreeSet<Layer> = states().filter(|s| !is_candidate(s)).map(|s| s.layer).collect();
+        if !self.graph.is_empty() {
+            layers.insert(Layer::P5);
+        }
         if layers.remove(&Layer::P2) || !self.episodes.is_empty() {
             authority::authorise(
                 engine,
@@ -308,15 +317,15 @@ fn name_command(error: Error) -> Error {
 }
 
 /// Who an export says wrote something.
-fn writer(gate: &mut Gate, name: &str) -> Result<String, Error> {
+pub(super) fn writer(gate: &mut Gate, name: &str) -> Result<String, Error> {
     Ok(gate.field("writer", Some(name))?.unwrap_or_else(|| "unknown".into()))
 }
 
-fn whole_id(text: &str) -> Result<Id, Error> {
+pub(super) fn whole_id(text: &str) -> Result<Id, Error> {
     Id::parse(text).map_err(|e: ParseError| Error::parse("id", &e))
 }
 
-fn scope(gate: &mut Gate, fields: &ScopeFields) -> Result<Scope, Error> {
+pub(super) fn scope(gate: &mut Gate, fields: &ScopeFields) -> Result<Scope, Error> {
     let namespace = gate.field("namespace", Some(&fields.namespace))?;
     Ok(Scope {
         namespace: namespace
@@ -338,7 +347,7 @@ fn rule_attributes(gate: &mut Gate, line: &RuleLine) -> Result<(RuleAttributes, 
 }
 
 /// Metadata as it is stored: short texts by name, each through the gate.
-fn metadata(gate: &mut Gate, value: &Value) -> Result<String, Error> {
+pub(super) fn metadata(gate: &mut Gate, value: &Value) -> Result<String, Error> {
     let plain = value.as_object().map(|object| {
         object.iter().map(|(k, v)| Some((k.clone(), v.as_str()?.to_owned()))).collect::<Option<_>>()
     });

@@ -41,8 +41,11 @@ impl Loading<'_> {
     /// Stores all that is not here yet.
     pub(super) fn everything(&mut self, incoming: &Incoming) -> Result<(), StoreError> {
         let totals = self.w.totals()?;
-        self.loaded.was_empty =
-            totals.memories == 0 && totals.episodes == 0 && totals.purged == 0 && totals.sources == 0;
+        self.loaded.was_empty = totals.memories == 0
+            && totals.entities == 0
+            && totals.episodes == 0
+            && totals.purged == 0
+            && totals.sources == 0;
         for (key, name) in &incoming.projects {
             // What people call it here stays.
             if self.w.project_key(key)?.is_none() {
@@ -55,7 +58,8 @@ impl Loading<'_> {
         self.snapshots(&snapshots, &places)?;
         self.episodes(&incoming.episodes)?;
         self.digests(&incoming.memories)?;
-        self.reviews(&incoming.reviews)
+        self.reviews(&incoming.reviews)?;
+        self.graph(&incoming.graph)
     }
 
     /// The snapshots that can show here what they showed where they come from: none, where there is more
@@ -298,11 +302,7 @@ impl Loading<'_> {
     /// nothing about it: purging takes a human's decision here, too.
     fn purged(&mut self, purged: &[(PurgedKind, PurgedLine)]) -> Result<(), StoreError> {
         for (kind, line) in purged {
-            let present = match kind {
-                PurgedKind::Memory => self.w.memory(&line.id)?.is_some(),
-                PurgedKind::Episode => self.w.episode(&line.id)?.is_some(),
-            };
-            if present || self.w.is_purged(&line.id)? {
+            if self.w.holds(*kind, &line.id)? || self.w.is_purged(&line.id)? {
                 self.loaded.known += 1;
                 continue;
             }
@@ -314,7 +314,7 @@ impl Loading<'_> {
         Ok(())
     }
 
-    fn is_wanted(&mut self, id: &str, known: bool) -> Result<bool, StoreError> {
+    pub(super) fn is_wanted(&mut self, id: &str, known: bool) -> Result<bool, StoreError> {
         if known {
             self.loaded.known += 1;
             return Ok(false);
@@ -326,11 +326,11 @@ impl Loading<'_> {
         Ok(true)
     }
 
-    fn is_taken(&self, kind: PurgedKind, wanted: i64) -> Result<bool, StoreError> {
+    pub(super) fn is_taken(&self, kind: PurgedKind, wanted: i64) -> Result<bool, StoreError> {
         Ok(self.w.free_number(kind, wanted)? != wanted)
     }
 
-    fn number(&mut self, kind: PurgedKind, wanted: i64) -> Result<i64, StoreError> {
+    pub(super) fn number(&mut self, kind: PurgedKind, wanted: i64) -> Result<i64, StoreError> {
         let number = self.w.free_number(kind, wanted)?;
         self.loaded.renumbered += usize::from(number != wanted);
         Ok(number)

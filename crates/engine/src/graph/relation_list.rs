@@ -1,0 +1,154 @@
+//! `relation_list`: what is related to what, and what was.
+
+use std::collections::HashMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use strata_store::ledger::RelationFilter;
+
+use super::naming::{self, Shown};
+use crate::{
+    engine::Engine,
+    error::Error,
+    operation::{Audience, Call, Effect, Operation, Spec, Toolset},
+    render::{Block, Document, Mark, Render},
+};
+
+/// See the module.
+pub struct RelationList;
+
+/// Which relations.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+pub struct Request {
+    /// Only those of this entity, by label or id.
+    pub entity: Option<String>,
+    /// Only this type.
+    pub relation: Option<String>,
+    /// Also those that were taken back.
+    pub ended: Option<bool>,
+    /// Only numbers above this: the last one of the page before.
+    pub after: Option<i64>,
+    /// Most relations, 1 to 500. Default 50.
+    pub limit: Option<u32>,
+}
+
+/// The relations.
+#[derive(Debug, Serialize)]
+pub struct Response {
+    /// Oldest first.
+    pub relations: Vec<Listed>,
+    /// Whether there are more.
+    pub has_more: bool,
+}
+
+/// A relation.
+#[derive(Debug, Serialize)]
+pub struct Listed {
+    /// Its place in the order of all relations.
+    pub number: i64,
+    /// Its id.
+    pub id: String,
+    /// Where it starts.
+    pub source: Shown,
+    /// Its type.
+    pub relation: String,
+    /// Where it leads.
+    pub target: Shown,
+    /// What is known of it.
+    pub properties: serde_json::Value,
+    /// Where it holds.
+    pub scope: String,
+    /// `stated` or `inferred`.
+    pub origin: &'static str,
+    /// How sure that is.
+    pub confidence: f64,
+    /// Whether it holds.
+    pub holds: bool,
+    /// Why it was taken back.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+}
+
+impl Operation for RelationList {
+    type Request = Request;
+    type Response = Response;
+    const SPEC: Spec = Spec {
+        toolset: Toolset::Governance,
+        tool: "relation_list",
+        cli: &["graph", "relations"],
+        positional: &["entity"],
+        title: "List relations",
+        about: "Lists the relations of the knowledge graph that are seen from here, of one entity or of all, with their ids. \
+                `ended` adds those that were taken back, with the reason.",
+        effect: Effect::Read,
+        audience: Audience::Everyone,
+    };
+    const ALIASES: &'static [(&'static str, &'static str)] = &[("type", "relation"), ("rel", "relation")];
+
+    fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
+        let limit = request.limit.map_or(50, |n| (n as usize).clamp(1, 500));
+        let found = engine.ledger(call)?.read(&engine.control(call), |read| {
+            let touching = match &request.entity {
+                None => None,
+                Some(name) => match naming::entity(read, call, name)? {
+                    Some(entity) => Some(entity.number),
+                    None => return Ok(Err(naming::unknown(name))),
+                },
+            };
+            let mut rows = read.relations(&RelationFilter {
+                visible_from: Some(call.scope.clone()),
+                touching,
+                relation: request.relation.as_ref().map(|r| r.trim().to_lowercase()),
+                ended: request.ended.unwrap_or(false),
+                after: request.after.unwrap_or(0),
+                limit: limit + 1,
+            })?;
+            let has_more = rows.len() > limit;
+            rows.truncate(limit);
+            let mut ends: HashMap<i64, Shown> = HashMap::new();
+            for number in rows.iter().flat_map(|r| [r.source, r.target]) {
+                if !ends.contains_key(&number)
+                    && let Some(entity) = read.entity_by_number(number)?
+                {
+                    ends.insert(number, Shown::from(&entity));
+                }
+            }
+            Ok(Ok((rows, has_more, ends)))
+        })?;
+        let (rows, has_more, ends) = found?;
+        let listed = rows.into_iter().filter_map(|row| {
+            Some(Listed {
+                source: ends.get(&row.source)?.clone(),
+                target: ends.get(&row.target)?.clone(),
+                holds: row.holds(),
+                number: row.number,
+                id: row.id,
+                relation: row.relation,
+                properties: serde_json::from_str(&row.properties).unwrap_or_default(),
+                scope: row.scope.to_string(),
+                origin: row.origin.as_str(),
+                confidence: row.confidence,
+                reason: row.reason,
+            })
+        });
+        Ok(Response { relations: listed.collect(), has_more })
+    }
+}
+
+impl Render for Response {
+    fn render(&self) -> Document {
+        if self.relations.is_empty() {
+            return Document::new().note(Mark::Info, "Nothing found.");
+        }
+        let columns = ["source", "relation", "target", "", "id"].map(str::to_owned).to_vec();
+        let rows = self.relations.iter().map(|r| {
+            let standing = if r.holds { String::new() } else { format!("taken back: {}", r.reason) };
+            vec![r.source.label.clone(), r.relation.clone(), r.target.label.clone(), standing, r.id.clone()]
+        });
+        let document = Document::new().with(Block::Table { columns, rows: rows.collect() });
+        match self.relations.last().filter(|_| self.has_more) {
+            Some(last) => document.note(Mark::Info, format!("there are more: send `after` {}", last.number)),
+            None => document,
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! `graph_trace`: everything that leads to an entity and everything it leads to, relation by relation.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use strata_core::graph::{Direction, depth};
+
+use super::{
+    explore::{is_zero, with_memories, with_rows},
+    naming,
+    walk::{self, Linked, Row},
+};
+use crate::{
+    engine::Engine,
+    error::Error,
+    operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
+    render::{Block, Document, Mark, Render},
+};
+
+/// See the module.
+pub struct Trace;
+
+/// Most entities to trace.
+const LIMIT: usize = 20;
+
+/// What to trace.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+pub struct Request {
+    /// A label or a part of it, an entity's id, or a sentence that names entities.
+    pub query: String,
+    /// How many steps to go each way, 1 to 10. Default 4.
+    pub depth: Option<u32>,
+}
+
+/// The traces.
+#[derive(Debug, Serialize)]
+pub struct Response {
+    /// What was asked.
+    pub query: String,
+    /// One for each entity that matches.
+    pub trace: Vec<Traced>,
+}
+
+/// An entity between what leads to it and what it leads to.
+#[derive(Debug, Serialize)]
+pub struct Traced {
+    /// What it is called.
+    pub entity: String,
+    /// What it is.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Its id.
+    pub id: String,
+    /// Relations followed backwards, each once.
+    pub inbound: Vec<Row>,
+    /// Relations followed forwards, each once.
+    pub outbound: Vec<Row>,
+    /// Memories that mention it.
+    pub memories: Vec<Linked>,
+    /// Rows that were left out for length.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub more: usize,
+}
+
+impl Operation for Trace {
+    type Request = Request;
+    type Response = Response;
+    const SPEC: Spec = Spec {
+        toolset: Toolset::Governance,
+        tool: "graph_trace",
+        cli: &["graph", "trace"],
+        positional: &["query"],
+        title: "Where something comes from and leads",
+        about: "Follows every relation of an entity backwards (`inbound`) and forwards (`outbound`), each relation once, with \
+                the number of steps. Use it to see how something came about and what hangs on it. `graph_explore` is \
+                shorter and adds what is mentioned together.",
+        effect: Effect::Read,
+        audience: Audience::Everyone,
+    };
+    const TEXT_FORM: TextForm = TextForm::Json;
+
+    fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
+        naming::needed("query", &request.query)?;
+        let depth = depth(request.depth.unwrap_or(4));
+        let now = engine.clock().now();
+        let trace = engine.ledger(call)?.read(&engine.control(call), |read| {
+            let mut traced = Vec::new();
+            for entity in naming::matching(read, call, &request.query, LIMIT)? {
+                let follow = |direction| walk::walk(read, entity.number, direction, depth, &[], call.scope);
+                let (inbound, before) = walk::rows(&follow(Direction::In)?, |step| step.edge.number);
+                let (outbound, after) = walk::rows(&follow(Direction::Out)?, |step| step.edge.number);
+                traced.push(Traced {
+                    memories: walk::memories(read, entity.number, call.scope, now)?,
+                    entity: entity.label,
+                    kind: entity.kind,
+                    id: entity.id,
+                    inbound,
+                    outbound,
+                    more: before + after,
+                });
+            }
+            Ok(traced)
+        })?;
+        Ok(Response { query: request.query, trace })
+    }
+}
+
+impl Render for Response {
+    fn render(&self) -> Document {
+        let mut document = Document::new();
+        if self.trace.is_empty() {
+            return document.note(Mark::Info, "Nothing found. `entity_list` shows what the graph knows.");
+        }
+        for traced in &self.trace {
+            document = document.with(Block::Heading(format!("{} ({})", traced.entity, traced.kind)));
+            document = with_rows(document, "What leads to it:", &traced.inbound);
+            document = with_rows(document, "What it leads to:", &traced.outbound);
+            document = with_memories(document, &traced.memories);
+            if traced.more > 0 {
+                document = document.note(Mark::Info, format!("{} more rows; lower `depth`", traced.more));
+            }
+        }
+        document
+    }
+}

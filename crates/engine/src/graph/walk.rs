@@ -1,0 +1,171 @@
+//! Walking along relations, and what answers show of a walk.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+use strata_core::{graph::Direction, redact::clean_text, scope::Scope, time::Timestamp};
+use strata_store::{
+    error::StoreError,
+    ledger::{Edge, LedgerRead, LinkedMemory},
+};
+
+use super::naming::Shown;
+
+/// Most rows that one list of an answer shows.
+pub(super) const MAX_ROWS: usize = 200;
+/// Memories shown with an entity.
+const MAX_MEMORIES: usize = 5;
+/// Entities shown as mentioned together with one.
+const MAX_TOGETHER: usize = 10;
+/// Characters shown of a memory.
+const FIRST_WORDS: usize = 120;
+
+/// A step of a walk as answers show it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// The relation.
+    pub rel_id: String,
+    /// Its type.
+    pub relation: String,
+    /// The entity it leads to.
+    pub entity_id: String,
+    /// What that is called.
+    pub label: String,
+    /// What that is.
+    pub entity_type: String,
+    /// How many steps away it is.
+    pub level: u32,
+}
+
+/// A step of a walk.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// How many steps away its far end is.
+    pub level: u32,
+    /// The relation.
+    pub edge: Edge,
+}
+
+impl From<&Step> for Row {
+    fn from(step: &Step) -> Self {
+        Self {
+            rel_id: step.edge.id.clone(),
+            relation: step.edge.relation.clone(),
+            entity_id: step.edge.far_id.clone(),
+            label: step.edge.far_label.clone(),
+            entity_type: step.edge.far_kind.clone(),
+            level: step.level,
+        }
+    }
+}
+
+/// Every relation that is reached from `start` in at most `depth` steps, once, by level and age. An entity is
+/// left once, at its smallest level, so that circles end.
+pub fn walk(
+    read: &LedgerRead<'_>,
+    start: i64,
+    direction: Direction,
+    depth: u32,
+    types: &[&str],
+    scope: &Scope,
+) -> Result<Vec<Step>, StoreError> {
+    let mut steps = Vec::new();
+    let mut seen = HashSet::from([start]);
+    let mut frontier = vec![start];
+    for level in 1..=depth {
+        let mut next = Vec::new();
+        for edge in read.edges(&frontier, direction, types, scope)? {
+            if seen.insert(edge.far) {
+                next.push(edge.far);
+            }
+            steps.push(Step { level, edge });
+        }
+        if next.is_empty() {
+            break;
+        }
+        frontier = next;
+    }
+    Ok(steps)
+}
+
+/// The rows of a walk, those with equal `same` once, and how many did not fit.
+pub(super) fn rows<K: Eq + std::hash::Hash>(steps: &[Step], same: impl Fn(&Step) -> K) -> (Vec<Row>, usize) {
+    let mut seen = HashSet::new();
+    let mut rows: Vec<Row> = steps.iter().filter(|step| seen.insert(same(step))).map(Row::from).collect();
+    let more = rows.len().saturating_sub(MAX_ROWS);
+    rows.truncate(MAX_ROWS);
+    (rows, more)
+}
+
+/// A memory as the graph shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Linked {
+    /// Its id.
+    pub id: String,
+    /// Its number.
+    pub number: i64,
+    /// Its layer.
+    pub layer: String,
+    /// Its title, or its first words.
+    pub text: String,
+    /// `stated` when somebody linked it, `inferred` when the name was noticed in it.
+    pub link: &'static str,
+}
+
+impl From<LinkedMemory> for Linked {
+    fn from(memory: LinkedMemory) -> Self {
+        let text = if memory.title.is_empty() { &memory.body } else { &memory.title };
+        Self {
+            text: first_words(text),
+            id: memory.id,
+            number: memory.number,
+            layer: memory.layer,
+            link: memory.origin.as_str(),
+        }
+    }
+}
+
+fn first_words(text: &str) -> String {
+    let clean = clean_text(text).text;
+    let mut words = clean.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((cut, _)) = words.char_indices().nth(FIRST_WORDS) {
+        words.truncate(cut);
+        words.push('…');
+    }
+    words
+}
+
+/// The memories in force that speak of an entity.
+pub(super) fn memories(
+    read: &LedgerRead<'_>,
+    entity: i64,
+    scope: &Scope,
+    now: Timestamp,
+) -> Result<Vec<Linked>, StoreError> {
+    let found = read.memories_mentioning(entity, scope, now, MAX_MEMORIES)?;
+    Ok(found.into_iter().map(Linked::from).collect())
+}
+
+/// An entity that memories mention together with another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Together {
+    /// Always `mentioned_with`: nobody stated how the two are related.
+    pub relation: &'static str,
+    /// The entity.
+    #[serde(flatten)]
+    pub entity: Shown,
+    /// How many memories in force mention both.
+    pub count: usize,
+}
+
+/// The entities mentioned together with one, most often first.
+pub(super) fn together(
+    read: &LedgerRead<'_>,
+    entity: i64,
+    scope: &Scope,
+    now: Timestamp,
+) -> Result<Vec<Together>, StoreError> {
+    let found = read.mentioned_with(entity, scope, now, MAX_TOGETHER)?;
+    let shown = |(row, count)| Together { relation: "mentioned_with", entity: Shown::from(&row), count };
+    Ok(found.into_iter().map(shown).collect())
+}
