@@ -10,7 +10,7 @@ use strata_store::{
     Conflict, Control, StoreError,
     backup::{self, ExtraFile, Manifest, Restore},
     faults::FaultPlan,
-    ledger::{EvidenceRow, Ledger, NewEpisode, NewReview, PurgedKind},
+    ledger::{EvidenceRow, Ledger, NewEpisode, NewReview, PurgedKind, SCHEMA},
 };
 
 const SECRET: &str = "zanzibar-needle-7731";
@@ -160,7 +160,7 @@ fn a_backup_holds_everything_and_knows_when_it_was_touched() {
     let (directory, manifest) = back_up(&fixture, "bak_1");
     assert_eq!(
         (manifest.head.seq, manifest.schema_version, manifest.epoch.as_str()),
-        (1, strata_store::ledger::SCHEMA.latest(), "epoch-1")
+        (1, SCHEMA.latest(), "epoch-1")
     );
     let names: Vec<_> = manifest.files.iter().map(|f| f.name.as_str()).collect();
     assert_eq!(names, ["ledger.db", "files/vault/note.md"]);
