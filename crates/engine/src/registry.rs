@@ -4,6 +4,7 @@ use crate::{
     bench::Bench,
     consolidate::Consolidate,
     context::operation::Context,
+    drift::DriftReport,
     episode::EpisodeRecord,
     eval::operations::{EvalJsonl, EvalLocomo},
     maintain::{
@@ -15,6 +16,7 @@ use crate::{
     recall::operation::Recall,
     reflect::Reflect,
     status::Status,
+    wiki::CompileWiki,
 };
 
 /// Every operation, in documentation order.
@@ -47,6 +49,8 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<jobs::cancel::Cancel>(),
     entry::<EpisodeRecord>(),
     entry::<Consolidate>(),
+    entry::<CompileWiki>(),
+    entry::<DriftReport>(),
     entry::<Maintain>(),
 ];
 

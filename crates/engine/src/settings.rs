@@ -39,6 +39,22 @@ pub struct Config {
     pub semantic: Semantic,
     /// Recall's defaults.
     pub recall: Recall,
+    /// Upkeep.
+    pub maintain: Maintain,
+}
+
+/// The `[maintain]` table.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Maintain {
+    /// Whether a server that has been idle for ten minutes does the upkeep that is due.
+    pub idle: bool,
+}
+
+impl Default for Maintain {
+    fn default() -> Self {
+        Self { idle: true }
+    }
 }
 
 /// The `[semantic]` table.

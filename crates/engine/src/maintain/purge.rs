@@ -31,6 +31,7 @@ use crate::{
     gate::Gate,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Block, Document, Mark, Render},
+    wiki,
 };
 
 /// See the module.
@@ -132,6 +133,9 @@ fn one(engine: &Engine, call: &Call<'_>, id: &Id, request: &Request) -> Result<R
         Some(true) => erase_from_backups(engine, call, &actor, &target)?,
         _ => 0,
     };
+    if wiki::exists(engine) {
+        wiki::compile_own(engine, call)?;
+    }
     let mut response = Response {
         id: target.id.clone(),
         kind: target.kind.as_str(),
