@@ -5,6 +5,7 @@ mod foreign_clients;
 mod hostile_lines;
 mod hostile_processes;
 mod many_clients;
+mod night;
 mod p_layer;
 mod passphrase;
 mod process_life;
