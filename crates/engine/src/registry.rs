@@ -7,6 +7,7 @@ use crate::{
     consolidate::Consolidate,
     context::{assemble::Assemble, operation::Context},
     contradictions::Contradictions,
+    drift::DriftReport,
     episode::EpisodeRecord,
     eval::{
         acl::EvalAcl,
@@ -30,6 +31,7 @@ use crate::{
     review, rules, snapshot,
     stats::Stats,
     status::Status,
+    wiki::CompileWiki,
 };
 
 /// Every operation, in documentation order.
@@ -81,6 +83,8 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<MemoryAudit>(),
     entry::<EpisodeRecord>(),
     entry::<Consolidate>(),
+    entry::<CompileWiki>(),
+    entry::<DriftReport>(),
     entry::<Maintain>(),
     entry::<Stats>(),
     entry::<Assemble>(),

@@ -45,6 +45,8 @@ pub struct Config {
     pub recall: Recall,
     /// The knowledge graph.
     pub graph: Graph,
+    /// Upkeep.
+    pub maintain: Maintain,
 }
 
 /// The `[graph]` table.
@@ -78,6 +80,20 @@ impl Graph {
             extended.map_err(|e| Error::parse(&format!("graph.relations.{name}"), &e))?;
         }
         Ok(table)
+    }
+}
+
+/// The `[maintain]` table.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Maintain {
+    /// Whether a server that has been idle for ten minutes does the upkeep that is due.
+    pub idle: bool,
+}
+
+impl Default for Maintain {
+    fn default() -> Self {
+        Self { idle: true }
     }
 }
 

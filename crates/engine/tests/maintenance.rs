@@ -29,7 +29,7 @@ fn later(mut s: Session, hours: i64) -> Session {
 
 fn status_of(reply: &Value, task: &str) -> String {
     let tasks = reply["tasks"].as_array().expect("tasks");
-    let found = tasks.iter().find(|t| t["task"] == task).unwrap_or_else(|| panic!("{task}: {reply}"));
+    let found = tasks.iter().find(|t| t["task"] == task).expect("the task applies");
     found["status"].as_str().expect("a word").to_owned()
 }
 

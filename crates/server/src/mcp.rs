@@ -8,6 +8,7 @@ mod admission;
 mod call;
 mod documents;
 mod handler;
+mod idle;
 mod instructions;
 mod reply;
 mod tools;
@@ -41,6 +42,8 @@ pub struct Options {
     pub call_timeout: Duration,
     /// End after this long without a message; `None` is never.
     pub idle: Option<Duration>,
+    /// Do the upkeep that is due after this long without a message, unless the configuration says no.
+    pub upkeep_after: Duration,
 }
 
 impl Default for Options {
@@ -50,6 +53,7 @@ impl Default for Options {
             toolsets: vec![Toolset::Core],
             call_timeout: Duration::from_secs(50),
             idle: Some(Duration::from_secs(24 * 3600)),
+            upkeep_after: Duration::from_secs(600),
         }
     }
 }
@@ -83,11 +87,16 @@ where
     let activity = Activity::new();
     let transport = LineTransport::new(reader, writer, activity.clone());
     let handler = Handler::new(engine, scope, options);
+    let upkeep = handler.upkeep().watch(activity.clone(), options.upkeep_after);
     // Served without the library's handshake gate: it ends the session on the first message it does
     // not expect, and both eras work without it.
     let running = rmcp::service::serve_directly(handler, transport, None);
-    tokio::select! {
+    let ended = tokio::select! {
         _ = running.waiting() => Ended::Closed,
         ended = until_useless(&activity, options.idle) => ended,
-    }
+        never = upkeep => match never {},
+    };
+    // Upkeep that is going on gives way.
+    activity.touch();
+    ended
 }

@@ -2,11 +2,13 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
+
+use strata_core::cancel::Cancel;
 
 /// Why a server ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,24 +21,35 @@ pub enum Ended {
     Idle,
 }
 
-/// When the client last sent something; clones share it.
+/// When the client last sent something, and what has to give way when it does; clones share it.
 #[derive(Debug, Clone)]
 pub(crate) struct Activity {
     started: Instant,
     last_second: Arc<AtomicU64>,
+    upkeep: Arc<Mutex<Option<Cancel>>>,
 }
 
 impl Activity {
     pub(crate) fn new() -> Self {
-        Self { started: Instant::now(), last_second: Arc::default() }
+        Self { started: Instant::now(), last_second: Arc::default(), upkeep: Arc::default() }
+    }
+
+    /// A flag that the client's next message raises.
+    pub(crate) fn until_message(&self) -> Cancel {
+        let cancel = Cancel::default();
+        *self.upkeep.lock().unwrap_or_else(PoisonError::into_inner) = Some(cancel.clone());
+        cancel
     }
 
     /// Notes that the client is there.
     pub(crate) fn touch(&self) {
         self.last_second.store(self.started.elapsed().as_secs(), Ordering::Relaxed);
+        if let Some(upkeep) = self.upkeep.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            upkeep.cancel();
+        }
     }
 
-    fn quiet_for(&self) -> Duration {
+    pub(crate) fn quiet_for(&self) -> Duration {
         let last = Duration::from_secs(self.last_second.load(Ordering::Relaxed));
         self.started.elapsed().saturating_sub(last)
     }
@@ -70,4 +83,20 @@ fn parent() -> Option<rustix::process::Pid> {
 #[cfg(not(unix))]
 fn parent() -> Option<u32> {
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Activity;
+
+    #[test]
+    fn work_in_a_silence_gives_way_to_the_next_message() {
+        let activity = Activity::new();
+        activity.touch();
+        let (work, client) = (activity.until_message(), activity.clone());
+        assert!(!work.is_cancelled());
+        client.touch();
+        assert!(work.is_cancelled());
+        assert!(!activity.until_message().is_cancelled(), "the message before is no reason");
+    }
 }

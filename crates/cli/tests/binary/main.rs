@@ -6,6 +6,7 @@ mod hostile_lines;
 mod hostile_processes;
 mod killed;
 mod many_clients;
+mod night;
 mod p_layer;
 mod p_layer_governance;
 mod passphrase;

@@ -38,6 +38,7 @@ use crate::{
     gate::Gate,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Block, Document, Mark, Render},
+    wiki,
 };
 
 /// See the module.
@@ -175,6 +176,9 @@ fn finish(
     let ledger = engine.existing_ledger()?;
     ledger.database().compact(&control)?;
     let backups = if open.backups { erase_from_backups(engine, call, actor, target)? } else { 0 };
+    if wiki::exists(engine) {
+        wiki::compile_own(engine, call)?;
+    }
     ledger.write(&control, engine.clock().now(), |w| w.close_purge(&target.id))?;
     Ok((index_files, backups))
 }

@@ -19,7 +19,7 @@ use strata_engine::{
 };
 use tokio::sync::oneshot;
 
-use super::{EngineSource, ScopeResolver, admission::Door};
+use super::{EngineSource, ScopeResolver, admission::Door, idle::Upkeep};
 use crate::pool::{Full, Pool};
 
 /// What every call of one server shares.
@@ -32,12 +32,17 @@ pub(super) struct Runner {
 }
 
 /// The engine, opened by the first call that succeeds in it.
-struct Opening {
+pub(super) struct Opening {
     source: EngineSource,
     engine: Mutex<Option<Arc<Engine>>>,
 }
 
 impl Opening {
+    /// The engine, if a call has opened it.
+    pub(super) fn opened(&self) -> Option<Arc<Engine>> {
+        self.engine.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn get(&self) -> Result<Arc<Engine>, Error> {
         let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(engine) = &*engine {
@@ -63,6 +68,11 @@ impl Runner {
     pub(super) fn new(source: EngineSource, scope: ScopeResolver, pool: Pool, timeout: Duration) -> Self {
         let engine = Arc::new(Opening { source, engine: Mutex::default() });
         Self { engine, scope, door: Door::new(pool.max_threads()), pool, timeout }
+    }
+
+    /// What does the upkeep of the same home.
+    pub(super) fn upkeep(&self) -> Upkeep {
+        Upkeep { engine: Arc::clone(&self.engine), scope: Arc::clone(&self.scope) }
     }
 
     /// How long a call may take.

@@ -28,7 +28,9 @@ use tokio::time::{Instant, interval_at, sleep};
 use super::{
     EngineSource, FORMAT, Options, ScopeResolver,
     call::{Runner, Running},
-    documents, instructions,
+    documents,
+    idle::Upkeep,
+    instructions,
     reply::{self, Failure, Form},
     tools,
 };
@@ -50,6 +52,11 @@ impl Handler {
     pub(super) fn new(engine: EngineSource, scope: ScopeResolver, options: &Options) -> Self {
         let runner = Runner::new(engine, scope, Pool::for_machine(), options.call_timeout);
         Self { entries: tools::shown(&options.toolsets), runner }
+    }
+
+    /// What does the upkeep of the same home.
+    pub(super) fn upkeep(&self) -> Upkeep {
+        self.runner.upkeep()
     }
 
     fn entry(&self, tool: &str) -> Result<&'static Entry, ErrorData> {

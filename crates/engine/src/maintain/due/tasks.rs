@@ -7,10 +7,12 @@ use super::HOUR;
 use crate::{
     authority,
     consolidate::{self, consolidate},
+    drift::{self, DriftReport},
     engine::Engine,
     error::Error,
     maintain::{counted, reindex::index_everything},
-    operation::Call,
+    operation::{Call, Operation},
+    wiki,
 };
 
 /// Microseconds of a day.
@@ -38,6 +40,20 @@ pub struct Task {
 /// night.
 pub const TASKS: &[Task] = &[
     Task { name: "consolidate", about: "distil sessions", every: 20 * HOUR, applies: always, run: distil },
+    Task {
+        name: "wiki",
+        about: "compile the wiki",
+        every: 20 * HOUR,
+        applies: wiki::exists,
+        run: compile_wiki,
+    },
+    Task {
+        name: "drift",
+        about: "report drift",
+        every: 6 * DAY + 20 * HOUR,
+        applies: always,
+        run: report_drift,
+    },
     Task { name: "trash", about: "archive old trash", every: 20 * HOUR, applies: always, run: archive_trash },
     Task {
         name: "index",
@@ -67,6 +83,22 @@ fn distil(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
         counted(done.episodes_covered, "episode"),
         counted(done.skipped, "group")
     ))
+}
+
+fn compile_wiki(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
+    let done = wiki::compile_own(engine, call)?;
+    Ok(format!("{} written, {} unchanged, {} removed", done.rewritten, done.unchanged, done.removed))
+}
+
+fn report_drift(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
+    let report = DriftReport::run(engine, call, drift::Request::default())?;
+    if report.unreadable.is_empty() {
+        return Ok(format!("{}, {}", report.status, counted(report.alerts.len(), "alert")));
+    }
+    Err(Error::Conflict {
+        message: report.unreadable.join("; "),
+        hint: "`strata govern drift` shows it again".to_owned(),
+    })
 }
 
 /// What was forgotten long ago leaves the trash. It stays readable in its history and can still be restored.

@@ -1,0 +1,144 @@
+//! The numbers of a report.
+
+use serde::{Deserialize, Serialize};
+use strata_core::time::Timestamp;
+use strata_store::ledger::LOCAL;
+
+use crate::{engine::Engine, error::Error, maintain::due::overdue, operation::Call};
+
+/// Microseconds of a day.
+const DAY: i64 = 86_400_000_000;
+/// What counts as lately: a week.
+const LATELY: i64 = 7 * DAY;
+
+/// What is compared with the baseline.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Metrics {
+    /// Memories in force.
+    pub knowledge_total: i64,
+    /// Of them, those written in the last seven days.
+    pub knowledge_7d: i64,
+    /// Events of the last seven days.
+    pub episodes_7d: i64,
+    /// Rules in force.
+    pub rules: i64,
+    /// Memories in force in P0.
+    pub p0_entries: i64,
+    /// Reviews about P0 that wait.
+    pub p0_open_proposals: i64,
+}
+
+impl Metrics {
+    /// Names and values, in order.
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, i64)> {
+        [
+            ("knowledge_total", self.knowledge_total),
+            ("knowledge_7d", self.knowledge_7d),
+            ("episodes_7d", self.episodes_7d),
+            ("rules", self.rules),
+            ("p0_entries", self.p0_entries),
+            ("p0_open_proposals", self.p0_open_proposals),
+        ]
+        .into_iter()
+    }
+}
+
+/// Is memory being distilled?
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Distilling {
+    /// Events of the last seven days.
+    pub episodes_7d: i64,
+    /// Digests made in the last seven days.
+    pub digests_7d: i64,
+    /// Events that digests cover.
+    pub distilled: i64,
+    /// Events that none covers.
+    pub backlog: i64,
+    /// Days since the oldest of those happened.
+    pub oldest_undistilled_days: Option<i64>,
+}
+
+/// Are the rules alive?
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct RulesAlive {
+    /// Rules in force.
+    pub enabled: i64,
+    /// Of them, those recalled or looked at in the last seven days.
+    pub used_7d: i64,
+    /// Refusals to change rules and identity in the last seven days.
+    pub refusals_7d: i64,
+    /// Amendments that wait.
+    pub amendments_pending: i64,
+    /// Amendments decided in the last seven days.
+    pub amendments_decided_7d: i64,
+}
+
+/// Are there silent failures?
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Failures {
+    /// Jobs that failed in the last seven days.
+    pub failed_jobs_7d: i64,
+    /// Jobs whose worker has gone.
+    pub stalled_jobs: i64,
+    /// Tasks of upkeep that are overdue.
+    pub overdue_tasks: Vec<String>,
+    /// Changes that the index has not followed.
+    pub index_behind: i64,
+    /// Indexed files that cannot be reached.
+    pub unreadable_sources: i64,
+    /// Things refused again and again, the last time in the last seven days.
+    pub repeated_refusals_7d: i64,
+}
+
+/// All of it.
+#[derive(Debug, Default)]
+pub(super) struct Measured {
+    pub(super) metrics: Metrics,
+    pub(super) distilling: Distilling,
+    pub(super) rules: RulesAlive,
+    pub(super) failures: Failures,
+}
+
+/// Takes the numbers in one snapshot of the ledger.
+pub(super) fn measure(engine: &Engine, call: &Call<'_>) -> Result<Measured, Error> {
+    let now = engine.clock().now();
+    let lately = Timestamp(now.0.saturating_sub(LATELY));
+    let ledger = engine.existing_ledger()?;
+    let (pulse, backlog, overdue, head) = ledger.read(&engine.control(call), |r| {
+        Ok((r.pulse(lately, now)?, r.backlog()?, overdue(engine, r)?, r.head()?.seq))
+    })?;
+    let index = engine.searcher().index();
+    let followed = if index.database().exists() { index.cursor(LOCAL)?.mark.seq } else { 0 };
+    Ok(Measured {
+        metrics: Metrics {
+            knowledge_total: pulse.memories,
+            knowledge_7d: pulse.recent_memories,
+            episodes_7d: pulse.recent_episodes,
+            rules: pulse.rules,
+            p0_entries: pulse.p0_memories,
+            p0_open_proposals: pulse.p0_pending,
+        },
+        distilling: Distilling {
+            episodes_7d: pulse.recent_episodes,
+            digests_7d: pulse.recent_digests,
+            distilled: pulse.distilled,
+            backlog: backlog.count,
+            oldest_undistilled_days: backlog.oldest.map(|at| now.0.saturating_sub(at.0) / DAY),
+        },
+        rules: RulesAlive {
+            enabled: pulse.rules,
+            used_7d: pulse.rules_in_use,
+            refusals_7d: pulse.recent_rule_refusals,
+            amendments_pending: pulse.amendments_pending,
+            amendments_decided_7d: pulse.recent_amendments,
+        },
+        failures: Failures {
+            failed_jobs_7d: pulse.recent_failed_jobs,
+            stalled_jobs: pulse.stalled_jobs,
+            overdue_tasks: overdue.into_iter().map(str::to_owned).collect(),
+            index_behind: (head - followed).max(0),
+            unreadable_sources: pulse.unavailable_sources,
+            repeated_refusals_7d: pulse.repeated_refusals,
+        },
+    })
+}
