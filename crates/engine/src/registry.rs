@@ -3,12 +3,16 @@
 use crate::{
     bench::Bench,
     context::operation::Context,
-    eval::operations::{EvalJsonl, EvalLocomo},
+    eval::{
+        operations::{EvalJsonl, EvalLocomo},
+        suite::EvalSuite,
+    },
     maintain::{
         backup, doctor::Doctor, export::Export, import::Import, index_files::IndexFiles, init::Init, jobs,
         load::Load, purge::Purge, reindex::Reindex,
     },
     memory::{forget::Forget, inspect::Inspect, remember::Remember, restore::Restore, update::Update},
+    ontology,
     operation::{Entry, Toolset, entry},
     recall::operation::Recall,
     reflect::Reflect,
@@ -31,6 +35,7 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<IndexFiles>(),
     entry::<EvalLocomo>(),
     entry::<EvalJsonl>(),
+    entry::<EvalSuite>(),
     entry::<Bench>(),
     entry::<Export>(),
     entry::<Load>(),
@@ -43,6 +48,13 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<jobs::list::List>(),
     entry::<jobs::show::Show>(),
     entry::<jobs::cancel::Cancel>(),
+    entry::<ontology::validate::Validate>(),
+    entry::<ontology::fresh::Fresh>(),
+    entry::<ontology::propose::Propose>(),
+    entry::<ontology::approve::Approve>(),
+    entry::<ontology::apply::Apply>(),
+    entry::<ontology::deprecate::Deprecate>(),
+    entry::<ontology::retire::Retire>(),
 ];
 
 /// The operation with a wire name in a toolset.
