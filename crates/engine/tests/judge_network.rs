@@ -15,6 +15,7 @@ use std::{
 
 use serde_json::{Value, json};
 use strata_engine::{
+    engine::Engine,
     error::Error,
     judge::{self, Judge, MAX_DIGEST, OpenAiCompatible, Relation, Scripted, Verdict},
     settings::{JudgeProvider, Key, Settings},
@@ -295,5 +296,8 @@ fn a_scripted_judge_answers_in_order_and_keeps_the_questions() {
     assert_eq!(judge::verdict_of(&scripted, "a", "b").expect("scripted"), verdict);
     assert!(judge::verdict_of(&scripted, "a", "b").is_err(), "the script has ended");
     assert_eq!(judge::digest_of(&scripted, &["x", "y"]).expect("scripted"), "short");
+    let spare = Scripted::new(vec![verdict.clone()], Vec::new());
+    let engine = Engine::new(Settings::for_home("/nowhere")).with_judge(Box::new(spare));
+    assert_eq!(judge::verdict_on_conflict(&engine, "a", "b").expect("scripted"), Some(verdict));
     assert_eq!(scripted.asked(), [vec!["a", "b"], vec!["a", "b"], vec!["x", "y"]]);
 }

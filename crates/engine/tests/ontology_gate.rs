@@ -201,6 +201,18 @@ fn what_was_given_up_or_applied_cannot_be_brought_back_by_its_old_file() {
     assert!(step(&s, "deprecate", "a"));
     put(&proposal_file(&s, "a"), &approved);
     assert!(!step(&s, "apply", "a") && !step(&s, "approve", "a"));
+    // Nor by changing it before it is given up, and back afterwards.
+    propose(&s, "c", json!({}));
+    step(&s, "approve", "c");
+    let approved = text(&proposal_file(&s, "c"));
+    put(&proposal_file(&s, "c"), &approved.replace("Never deploy", "Rarely deploy"));
+    assert!(step(&s, "deprecate", "c"));
+    put(&proposal_file(&s, "c"), &approved);
+    assert!(!step(&s, "apply", "c") && !step(&s, "approve", "c"));
+    std::fs::remove_file(proposal_file(&s, "c")).expect("removed");
+    propose(&s, "c", json!({}));
+    assert!(step(&s, "approve", "c") && step(&s, "apply", "c"), "a new proposal of that id is another");
+    put(&ontology(&s), "");
     propose(&s, "b", json!({}));
     step(&s, "approve", "b");
     let approved = text(&proposal_file(&s, "b"));

@@ -76,6 +76,10 @@ impl Operation for Approve {
         opened.proposal.step(Stage::Approved, now, call.principal);
         desk.record(&actor, "gate_approve", &opened.proposal)?;
         desk.save(&lock, &opened)?;
-        Ok(Outcome::done(format!("approved '{id}'; `strata gate apply {id}` puts it into the ontology")))
+        let entry = opened.proposal.entry;
+        Ok(Outcome::done(format!(
+            "approved '{id}': {}, \"{}\" in {}, of {}; `strata gate apply {id}` puts it into the ontology",
+            entry.id, entry.title, entry.space, entry.file
+        )))
     }
 }

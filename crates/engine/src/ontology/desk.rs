@@ -10,6 +10,7 @@ use strata_core::{
     memory::Layer,
     policy::Action,
     principal::{Principal, PrincipalKind},
+    redact::redact,
     signing::PublicKey,
 };
 use strata_store::{
@@ -143,8 +144,10 @@ impl<'a> Desk<'a> {
 
     /// Puts a step on record.
     pub(super) fn record(&self, actor: &Principal, action: &str, proposal: &Proposal) -> Result<(), Error> {
+        let place = self.place();
         let row = NewAudit {
             layer: Some(Layer::P0),
+            reason: &place,
             after_hash: Some(proposal.digest()),
             ..NewAudit::new(actor, self.call.face, action, &proposal.id)
         };
@@ -166,10 +169,23 @@ impl<'a> Desk<'a> {
         };
         let rows =
             self.engine.ledger(self.call)?.read(&self.engine.control(self.call), |r| r.audit(&filter))?;
-        let digest = Some(proposal.digest());
-        let did =
-            |action: &str| rows.iter().any(|r| r.entry.action == action && r.entry.after_hash == digest);
-        Ok(Past { applied: did("gate_apply") || did("gate_retire"), deprecated: did("gate_deprecate") })
+        let (digest, place) = (Some(proposal.digest()), self.place());
+        let done =
+            |action: &'static str| rows.iter().map(|row| &row.entry).filter(move |e| e.action == action);
+        let this = |action| done(action).find(|e| e.after_hash == digest);
+        // Whoever changes the file before it is given up must not find what was signed free again afterwards.
+        let signed = this("gate_approve").map(|e| e.seq);
+        let given_up = done("gate_deprecate")
+            .any(|e| e.after_hash == digest || (e.reason == place && signed.is_some_and(|seq| seq < e.seq)));
+        Ok(Past {
+            applied: this("gate_apply").or_else(|| this("gate_retire")).is_some(),
+            deprecated: given_up,
+        })
+    }
+
+    /// The folder of the proposals, as the audit has it: ids are unique in one folder only.
+    fn place(&self) -> String {
+        redact(&self.proposals.display().to_string()).text.into_owned()
     }
 
     /// The key of this home's human.

@@ -58,6 +58,9 @@ impl Operation for Retire {
         };
         let target = opened.proposal.entry.id.clone();
         let (after, gone) = entry::without(&text, &target);
+        if desk.past(&opened.proposal)?.applied {
+            return Ok(Outcome::not(format!("'{id}' was carried out before; propose the next change")));
+        }
         if gone == 0 {
             return Ok(Outcome::not(format!(
                 "no line has the id '{target}'; `strata gate apply {id}` would add it, `strata gate deprecate {id}` drops the proposal"
