@@ -37,6 +37,7 @@ const OWNED: &[(&str, &str)] = &[
     ("etcetera", "strata"),
     ("rusqlite", "strata-store"),
     ("ignore", "strata-engine"),
+    ("ureq", "strata-engine"),
 ];
 
 pub(crate) fn run() -> Outcome {

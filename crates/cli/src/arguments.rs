@@ -15,8 +15,18 @@ use strata_engine::{operation::Entry, registry::OPERATIONS};
 use crate::{commands, environment::Environment, failure::Failure, out::coloured};
 
 /// Options of every command. An operation's own argument of the same name is served by the option.
-pub(crate) const GLOBAL: &[&str] =
-    &["home", "json", "color", "project", "namespace", "quiet", "verbose", "passphrase-file"];
+pub(crate) const GLOBAL: &[&str] = &[
+    "home",
+    "json",
+    "color",
+    "project",
+    "namespace",
+    "quiet",
+    "verbose",
+    "passphrase-file",
+    "embed",
+    "no-semantic",
+];
 
 /// Names of request fields whose text people write in several words: words on the command line are
 /// joined, `-` reads standard input and `@FILE` a file.
@@ -45,6 +55,10 @@ pub(crate) struct Global {
     pub(crate) quiet: bool,
     pub(crate) verbose: u8,
     pub(crate) passphrase_file: Option<PathBuf>,
+    /// Whether searches go by words alone.
+    pub(crate) words_only: bool,
+    /// What p-layer's `--embed` was given.
+    pub(crate) embed: Option<String>,
     stdout_colour: bool,
     stderr_colour: bool,
 }
@@ -62,7 +76,10 @@ impl Global {
         if home.as_ref().is_some_and(|h| h.as_os_str().is_empty()) {
             return Err(Failure::usage("`--home` is empty", "name a directory, or leave the option out"));
         }
+        let embed = matches.get_one::<String>("embed").cloned();
         Ok(Self {
+            words_only: matches.get_flag("no-semantic") || matches!(embed.as_deref(), Some("hash" | "none")),
+            embed,
             home,
             project: matches.get_one::<OsString>("project").cloned(),
             namespace: matches.get_one::<String>("namespace").cloned().filter(|n| !n.is_empty()),
@@ -72,6 +89,19 @@ impl Global {
             passphrase_file: matches.get_one::<PathBuf>("passphrase-file").cloned(),
             stdout_colour: coloured(wish, environment, std::io::stdout().is_terminal()),
             stderr_colour: coloured(wish, environment, std::io::stderr().is_terminal()),
+        })
+    }
+
+    /// What the user of `--embed` should know, unless quiet.
+    pub(crate) fn notice(&self) -> Option<String> {
+        let embed = self.embed.as_deref().filter(|_| !self.quiet)?;
+        Some(match embed {
+            "ollama" => {
+                "semantic search is built in and needs no server; `--embed ollama` changes nothing".into()
+            }
+            other => format!(
+                "`--embed {other}`: this command searches by words alone; nothing is stored differently"
+            ),
         })
     }
 
@@ -142,6 +172,9 @@ fn global_arguments() -> Vec<Arg> {
             .value_parser(clap::value_parser!(PathBuf))
             .value_hint(ValueHint::FilePath)
             .help("Read the passphrase for approvals from the first line of a file"),
+        // p-layer's: accepted where its users type them, not shown.
+        option("embed").value_name("MODEL").value_parser(["ollama", "hash", "none"]).hide(true).help("Accepted for p-layer's users"),
+        option("no-semantic").action(ArgAction::SetTrue).hide(true).help("Search by words alone"),
         option("quiet").short('q').action(ArgAction::SetTrue).help("Show no progress"),
         option("verbose").short('v').action(ArgAction::Count).help("Log more to standard error; repeat for still more"),
     ]
@@ -185,6 +218,14 @@ impl Node {
     fn command(&self) -> Command {
         let mut command = Command::new(self.name).hide(self.older);
         command = match self.entry {
+            // An older command that has become a group takes its arguments where no member of the group is named.
+            Some(entry) if !self.children.is_empty() => operation_command(command, entry)
+                .mut_args(|argument| argument.hide(true))
+                .about(self.group_about())
+                .long_about(None)
+                .args_conflicts_with_subcommands(true)
+                .subcommand_negates_reqs(true)
+                .arg_required_else_help(true),
             Some(entry) => operation_command(command, entry),
             None => command.about(self.group_about()).subcommand_required(true).arg_required_else_help(true),
         };

@@ -19,6 +19,10 @@ pub(crate) const STRATA_PROJECT: &str = "STRATA_PROJECT";
 pub(crate) const STRATA_NAMESPACE: &str = "STRATA_NAMESPACE";
 /// The toolsets that `serve` shows.
 pub(crate) const STRATA_TOOLSETS: &str = "STRATA_TOOLSETS";
+/// The file of the ontology, under the name that p-layer gave the variable.
+pub(crate) const P0_ONTOLOGY: &str = "P0_ONTOLOGY";
+/// The folder of proposals, likewise.
+pub(crate) const P0_PROPOSALS: &str = "P0_PROPOSALS";
 /// The directory of the project, set by a client.
 pub(crate) const CLAUDE_PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
 /// What is logged.
@@ -48,6 +52,16 @@ pub(crate) const VARIABLES: &[Variable] = &[
     Variable {
         name: STRATA_TOOLSETS,
         about: "The toolsets `strata serve` shows, separated by commas. `--toolsets` wins over it; the default is `core`.",
+    },
+    Variable {
+        name: P0_ONTOLOGY,
+        about: "The file of the ontology that `strata gate` works on, under p-layer's name. It wins over `[gate] ontology` in \
+                `config.toml`; the default is `ontology.jsonl` in the home.",
+    },
+    Variable {
+        name: P0_PROPOSALS,
+        about: "The folder of proposals that `strata gate` works on, under p-layer's name. It wins over `[gate] proposals` in \
+                `config.toml`; the default is `proposals` in the home.",
     },
     Variable {
         name: CLAUDE_PROJECT_DIR,
@@ -92,7 +106,7 @@ pub(crate) const AGENT_SIGNS: &[Variable] = &[
 ];
 
 /// The variables of this process, read once.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Environment(HashMap<OsString, OsString>);
 
 impl Environment {

@@ -35,6 +35,9 @@ fn main() -> ExitCode {
     };
     let out = Out::new(&global, &environment);
     start_logging(&global, &environment);
+    if let Some(notice) = global.notice() {
+        out.notice(&notice);
+    }
     match commands::run(&matches, &global, &environment, &out) {
         Ok(code) => code,
         Err(failure) => out.fail(&failure),

@@ -32,7 +32,7 @@ pub(crate) fn run(
     let arguments = values::arguments(entry, matches, global)?;
     let home = place::home(global.home.as_deref(), environment)?;
     let place = Place::new(global, environment);
-    let engine = Engine::new(place::settings(&home, &place)?);
+    let engine = Engine::new(place::settings(&home, &place, environment)?);
     let principal = identity::principal(environment);
     let scope = place.scope();
     let bar = Bar::new(out.shows_progress());

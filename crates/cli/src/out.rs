@@ -6,7 +6,10 @@ use std::{
 };
 
 use serde_json::json;
-use strata_engine::{operation::Reply, render::Document};
+use strata_engine::{
+    operation::Reply,
+    render::{Document, Mark},
+};
 
 use crate::{
     arguments::{Colour, Global},
@@ -80,6 +83,14 @@ impl Out {
     /// Whether long work shows its progress.
     pub(crate) fn shows_progress(&self) -> bool {
         !self.quiet && io::stderr().is_terminal()
+    }
+
+    /// Tells a person something beside the result. Programs that read JSON find it there, or nowhere.
+    pub(crate) fn notice(&self, text: &str) {
+        if !self.is_json() {
+            // A notice that nobody can read is no failure.
+            drop(writeln!(io::stderr(), "{} {text}", Mark::Info.sign()));
+        }
     }
 
     /// Tells a failure on standard error and gives its exit code.

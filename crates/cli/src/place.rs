@@ -9,12 +9,15 @@ use strata_core::{error::ErrorKind, scope::Scope};
 use strata_engine::{
     error::Error,
     project::{self, Project},
-    settings::{self, Settings},
+    settings::{self, Key, Settings},
 };
 
 use crate::{
     arguments::Global,
-    environment::{CLAUDE_PROJECT_DIR, Environment, STRATA_HOME, STRATA_NAMESPACE, STRATA_PROJECT},
+    environment::{
+        CLAUDE_PROJECT_DIR, Environment, P0_ONTOLOGY, P0_PROPOSALS, STRATA_HOME, STRATA_NAMESPACE,
+        STRATA_PROJECT,
+    },
     failure::Failure,
 };
 
@@ -58,9 +61,22 @@ pub(crate) fn user_home() -> Option<PathBuf> {
     etcetera::home_dir().ok().filter(|p| p.is_absolute())
 }
 
-/// The engine's settings for a home: its `config.toml`, the user's time zone and the project's place.
-pub(crate) fn settings(home: &Path, place: &Place) -> Result<Settings, Error> {
-    let config = settings::read_config(home)?;
+/// The engine's settings for a home: its `config.toml`, the user's time zone, the project's place, and what the
+/// environment holds of either.
+pub(crate) fn settings(home: &Path, place: &Place, environment: &Environment) -> Result<Settings, Error> {
+    let mut config = settings::read_config(home)?;
+    for (name, setting) in
+        [(P0_ONTOLOGY, &mut config.gate.ontology), (P0_PROPOSALS, &mut config.gate.proposals)]
+    {
+        if let Some(path) = environment.raw(name) {
+            let path = below_user_home(PathBuf::from(path), user_home());
+            *setting = Some(
+                std::path::absolute(&path)
+                    .map_err(|source| Error::File { path: path.display().to_string(), source })?,
+            );
+        }
+    }
+    let judge_key = judge_key(config.judge.key_env.as_deref(), environment)?;
     let zone = match &config.timezone {
         Some(name) => jiff::tz::TimeZone::get(name).map_err(|e| {
             Error::argument(
@@ -71,7 +87,20 @@ pub(crate) fn settings(home: &Path, place: &Place) -> Result<Settings, Error> {
         })?,
         None => jiff::tz::TimeZone::system(),
     };
-    Ok(Settings { zone, config, project_root: place.root(), ..Settings::for_home(home) })
+    Ok(Settings {
+        zone,
+        config,
+        judge_key,
+        words_only: place.words_only,
+        project_root: place.root(),
+        ..Settings::for_home(home)
+    })
+}
+
+/// The key in the variable that the configuration names. Without the variable the judge is asked without a key.
+fn judge_key(variable: Option<&str>, environment: &Environment) -> Result<Option<Key>, Error> {
+    let text = variable.and_then(|name| environment.text(name));
+    text.map(|text| Key::new(text.trim()).map_err(|e| Error::parse("judge.key_env", &e))).transpose()
 }
 
 /// What decides the scope, kept so that a server can look again at every call.
@@ -79,6 +108,7 @@ pub(crate) fn settings(home: &Path, place: &Place) -> Result<Settings, Error> {
 pub(crate) struct Place {
     namespace: Option<String>,
     project: Told,
+    words_only: bool,
 }
 
 /// How the project was told.
@@ -105,7 +135,7 @@ impl Place {
             }
         };
         let namespace = global.namespace.clone().or_else(|| environment.text(STRATA_NAMESPACE));
-        Self { namespace, project }
+        Self { namespace, project, words_only: global.words_only }
     }
 
     /// The scope now: the branch may have changed since the last look.

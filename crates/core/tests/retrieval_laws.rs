@@ -97,7 +97,11 @@ proptest! {
         let backward: Vec<Item<'_>> = (0..made.len()).rev().map(|at| store.item(&made, at)).collect();
         let text = query.iter().map(|w| WORDS[*w]).collect::<Vec<_>>().join(" ");
         let (one, other) = (Corpus::build(&forward), Corpus::build(&backward));
-        for fusion in [Fusion::Convex, Fusion::Rrf { k: 60.0, boosts: RrfBoosts::default() }] {
+        for fusion in [
+            Fusion::Convex,
+            Fusion::Rrf { k: 60.0, boosts: RrfBoosts::default() },
+            Fusion::Legacy { k: 60.0 },
+        ] {
             let settings = Settings { fusion, collapse: false, ..settings() };
             let a = one.search(&text, Some(&VECTOR), &settings, 10);
             let b = other.search(&text, Some(&VECTOR), &settings, 10);

@@ -29,6 +29,21 @@ pub fn authorise(
     layer: Layer,
     target: &str,
 ) -> Result<Principal, Error> {
+    authorise_as(engine, call, action, action.as_str(), layer, target)
+}
+
+/// The same for an operation that goes on record under a `name` of its own.
+///
+/// # Errors
+/// As for [`authorise`].
+pub fn authorise_as(
+    engine: &Engine,
+    call: &Call<'_>,
+    action: Action,
+    name: &'static str,
+    layer: Layer,
+    target: &str,
+) -> Result<Principal, Error> {
     let decision = policy::decide(action, call.principal, layer);
     match decision.verdict {
         Verdict::Allow => return Ok(call.principal.clone()),
@@ -43,21 +58,18 @@ pub fn authorise(
         && call.principal.kind == PrincipalKind::Human
         && call.secret.is_none();
     if !will_be_asked {
-        record_refusal(engine, call, action.as_str(), Some(layer), target, decision.reason)?;
+        record_refusal(engine, call, name, Some(layer), target, decision.reason)?;
     }
     if decision.verdict == Verdict::NeedsApproval {
         return Err(Error::ApprovalRequired {
-            action: format!("{} in {layer}", action.as_str()),
+            action: format!("{name} in {layer}"),
             reason: decision.reason.to_owned(),
-            command: format!(
-                "strata {} ... at a terminal, with the passphrase set by `strata init`",
-                action.as_str()
-            ),
+            command: format!("strata {name} ... at a terminal, with the passphrase set by `strata init`"),
         });
     }
     Err(Error::Refused {
         layer: layer.to_string(),
-        action: action.as_str(),
+        action: name,
         principal: call.principal.to_string(),
         reason: decision.reason.to_owned(),
         allowed: policy::writers(layer).join(", "),

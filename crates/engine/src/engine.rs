@@ -1,6 +1,6 @@
 //! The engine: one home, opened when first needed.
 
-use std::{path::Path, time::Duration};
+use std::{path::Path, sync::OnceLock, time::Duration};
 
 use strata_core::time::Timestamp;
 use strata_store::{
@@ -14,6 +14,7 @@ use crate::{
     authority::hexadecimal,
     clock::{Clock, IdSource, SystemClock, SystemIds},
     error::Error,
+    judge::{self, Judge},
     operation::Call,
     searcher::Searcher,
     settings::Settings,
@@ -34,6 +35,7 @@ pub struct Engine {
     ledger: Ledger,
     searcher: Searcher,
     uses: Uses,
+    judge: OnceLock<Option<Box<dyn Judge>>>,
 }
 
 impl Engine {
@@ -56,7 +58,7 @@ impl Engine {
     ) -> Self {
         let ledger = Ledger::new(&settings.home, faults.clone());
         let searcher = Searcher::new(&settings, faults.clone());
-        Self { settings, clock, ids, ledger, searcher, uses: Uses::default() }
+        Self { settings, clock, ids, ledger, searcher, uses: Uses::default(), judge: OnceLock::new() }
     }
 
     /// What the face told us.
@@ -108,6 +110,24 @@ impl Engine {
         self.ids.fill(&mut epoch);
         let birth = Birth { epoch: hexadecimal(&epoch), store_key, at: self.clock.now() };
         Ok(self.ledger.initialise(&self.control(call), &birth)?)
+    }
+
+    /// Who may be asked for advice; `None` unless configured. Nobody is asked by this.
+    ///
+    /// # Errors
+    /// `Argument` when the settings name a judge that cannot be made.
+    pub fn judge(&self) -> Result<Option<&dyn Judge>, Error> {
+        if self.judge.get().is_none() {
+            // Of two threads that come first both make one; the second's is dropped.
+            drop(self.judge.set(judge::configured(&self.settings)?));
+        }
+        Ok(self.judge.get().and_then(|judge| judge.as_deref()))
+    }
+
+    /// The same engine with this judge, whatever the settings say.
+    pub fn with_judge(mut self, judge: Box<dyn Judge>) -> Self {
+        self.judge = OnceLock::from(Some(judge));
+        self
     }
 
     /// Search.

@@ -91,6 +91,14 @@ pub enum Error {
         /// The system's reason.
         source: std::io::Error,
     },
+    /// A service on the network gave no usable answer.
+    #[error("{host}: {fault}")]
+    Remote {
+        /// The host that was asked.
+        host: String,
+        /// What went wrong.
+        fault: String,
+    },
     /// A fault of Strata's own.
     #[error("internal fault: {0}")]
     Internal(String),
@@ -139,7 +147,7 @@ impl Error {
             Self::Cancelled => ErrorKind::Cancelled,
             Self::Deadline => ErrorKind::Deadline,
             Self::Store(e) => e.kind(),
-            Self::File { .. } => ErrorKind::Unavailable,
+            Self::File { .. } | Self::Remote { .. } => ErrorKind::Unavailable,
             Self::Internal(_) => ErrorKind::Internal,
         }
     }
@@ -162,6 +170,9 @@ impl Error {
             Self::Deadline => "call again, or ask for less".into(),
             Self::Store(e) => e.hint(),
             Self::File { .. } => "check that the path exists and is readable".into(),
+            Self::Remote { .. } => {
+                "check the service and its table in `config.toml`; everything works without it".into()
+            }
             Self::Internal(_) => "run `strata doctor`; if it persists, report the fault".into(),
         }
     }

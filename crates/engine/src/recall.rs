@@ -5,3 +5,4 @@ pub mod elsewhere;
 pub mod item;
 pub mod operation;
 pub mod search;
+pub mod seed_order;

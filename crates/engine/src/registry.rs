@@ -12,6 +12,7 @@ use crate::{
     eval::{
         acl::EvalAcl,
         operations::{EvalJsonl, EvalLocomo},
+        suite::EvalSuite,
     },
     graph::{
         closure::Closure, entity_add::EntityAdd, entity_list::EntityList, explore::Explore, rca::Rca,
@@ -25,6 +26,7 @@ use crate::{
     memory::{
         chain::Chain, forget::Forget, inspect::Inspect, remember::Remember, restore::Restore, update::Update,
     },
+    ontology,
     operation::{Entry, Toolset, entry},
     recall::operation::Recall,
     reflect::Reflect,
@@ -62,6 +64,7 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<IndexFiles>(),
     entry::<EvalLocomo>(),
     entry::<EvalJsonl>(),
+    entry::<EvalSuite>(),
     entry::<Bench>(),
     entry::<Export>(),
     entry::<Load>(),
@@ -108,6 +111,13 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<review::reject::Reject>(),
     entry::<review::resolve::Resolve>(),
     entry::<EvalAcl>(),
+    entry::<ontology::validate::Validate>(),
+    entry::<ontology::fresh::Fresh>(),
+    entry::<ontology::propose::Propose>(),
+    entry::<ontology::approve::Approve>(),
+    entry::<ontology::apply::Apply>(),
+    entry::<ontology::deprecate::Deprecate>(),
+    entry::<ontology::retire::Retire>(),
 ];
 
 /// The operation with a wire name in a toolset.

@@ -26,6 +26,7 @@ const NUMBER_BITS: u32 = 48;
 pub struct Searcher {
     index: Index,
     wanted: String,
+    words_only: bool,
     model: OnceLock<Result<(StaticModel<'static>, String), String>>,
 }
 
@@ -33,7 +34,12 @@ impl Searcher {
     /// Search in a home. Touches nothing.
     pub fn new(settings: &Settings, faults: FaultPlan) -> Self {
         let index = Index::new(&settings.home, analysis::VERSION, faults);
-        Self { index, wanted: settings.config.semantic.model.clone(), model: OnceLock::new() }
+        Self {
+            index,
+            wanted: settings.config.semantic.model.clone(),
+            words_only: settings.words_only,
+            model: OnceLock::new(),
+        }
     }
 
     /// The index.
@@ -44,6 +50,7 @@ impl Searcher {
     /// Whether search goes by meaning too, and if not, why.
     pub fn semantic(&self) -> Semantic {
         match self.loaded() {
+            Ok(_) if self.words_only => Semantic::Off { reason: "words alone were asked for".to_owned() },
             Ok(_) => Semantic::On,
             Err(reason) => Semantic::Off { reason: reason.clone() },
         }
@@ -56,6 +63,9 @@ impl Searcher {
 
     /// The vector of a query.
     pub fn embed_query(&self, text: &str) -> Option<Vec<f32>> {
+        if self.words_only {
+            return None;
+        }
         self.loaded().as_ref().ok().and_then(|(model, _)| model.embed_query(text))
     }
 

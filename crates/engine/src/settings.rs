@@ -2,14 +2,15 @@
 
 use std::{
     collections::BTreeMap,
+    fmt,
     path::{Path, PathBuf},
 };
 
 use jiff::tz::TimeZone;
 use serde::Deserialize;
-use strata_core::graph::ontology::Ontology;
+use strata_core::{error::ParseError, graph::ontology::Ontology};
 
-use crate::error::Error;
+use crate::{error::Error, network::Address};
 
 /// Everything the engine needs to know from outside. Made by the face from arguments, environment and
 /// `config.toml`; the engine reads none of these itself.
@@ -22,14 +23,53 @@ pub struct Settings {
     /// The folder that callers other than people may read from, beside the home: the project's root, or
     /// the folder the server was started in.
     pub project_root: Option<PathBuf>,
+    /// Whether searches go by words alone, whatever the configuration says. What is stored is indexed all the same.
+    pub words_only: bool,
+    /// The key that the judge is asked with, when the face was told where to find it.
+    pub judge_key: Option<Key>,
     /// The user's configuration.
     pub config: Config,
+}
+
+/// A key to a service. It shows itself to nobody who does not ask for it by name.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Key(String);
+
+impl Key {
+    /// Checks a key: it goes into a header, so it is one line of plain characters.
+    ///
+    /// # Errors
+    /// It is empty, or has spaces or characters that a header cannot carry. The error does not repeat it.
+    pub fn new(text: &str) -> Result<Self, ParseError> {
+        if text.is_empty() || !text.bytes().all(|b| b.is_ascii_graphic()) {
+            return Err(ParseError::new("key", "(not shown)", "give the key alone, on one line"));
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The key itself.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key(hidden)")
+    }
 }
 
 impl Settings {
     /// Settings for a home with everything else at its default.
     pub fn for_home(home: impl Into<PathBuf>) -> Self {
-        Self { home: home.into(), zone: TimeZone::UTC, project_root: None, config: Config::default() }
+        Self {
+            home: home.into(),
+            zone: TimeZone::UTC,
+            project_root: None,
+            words_only: false,
+            judge_key: None,
+            config: Config::default(),
+        }
     }
 }
 
@@ -47,6 +87,10 @@ pub struct Config {
     pub graph: Graph,
     /// Upkeep.
     pub maintain: Maintain,
+    /// Where the ontology and its proposals lie.
+    pub gate: Gate,
+    /// The language model that may be asked for advice.
+    pub judge: Judge,
 }
 
 /// The `[graph]` table.
@@ -97,6 +141,80 @@ impl Default for Maintain {
     }
 }
 
+/// The `[judge]` table. Nothing is asked until `provider` is set.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Judge {
+    /// Who is asked.
+    pub provider: JudgeProvider,
+    /// Where: the address up to `/v1`. Plain `http` only to your own network.
+    pub url: String,
+    /// Which model.
+    pub model: String,
+    /// Milliseconds that one question may take, 100 to 300000.
+    pub timeout_ms: u64,
+    /// The environment variable that holds the key. The key itself is in no configuration.
+    pub key_env: Option<String>,
+    /// The file that holds the key; a relative path begins in the home.
+    pub key_file: Option<PathBuf>,
+}
+
+impl Default for Judge {
+    fn default() -> Self {
+        Self {
+            provider: JudgeProvider::Off,
+            url: String::new(),
+            model: String::new(),
+            timeout_ms: 20_000,
+            key_env: None,
+            key_file: None,
+        }
+    }
+}
+
+/// Who is asked for advice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JudgeProvider {
+    /// Nobody.
+    Off,
+    /// A server that speaks the chat-completions interface.
+    OpenaiCompatible,
+}
+
+impl Config {
+    /// Values that the types let through and that make no sense, as (key, what is wrong, what to write).
+    fn faults(&self) -> Option<(&'static str, String, &'static str)> {
+        self.judge.faults().or_else(|| self.recall.faults())
+    }
+}
+
+impl Judge {
+    fn faults(&self) -> Option<(&'static str, String, &'static str)> {
+        if self.provider == JudgeProvider::Off {
+            return None;
+        }
+        if let Err(e) = Address::parse(&self.url) {
+            return Some(("judge.url", e.to_string(), "write the address up to `/v1`"));
+        }
+        if self.model.trim().is_empty() {
+            return Some(("judge.model", "is empty".into(), "name the model"));
+        }
+        let fits = (100..=300_000).contains(&self.timeout_ms);
+        (!fits).then(|| ("judge.timeout_ms", format!("is {}", self.timeout_ms), "write 100 to 300000"))
+    }
+}
+
+/// The `[gate]` table. A relative path begins in the home.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Gate {
+    /// The file of entries; `ontology.jsonl` in the home when absent.
+    pub ontology: Option<PathBuf>,
+    /// The folder of proposals; `proposals` in the home when absent.
+    pub proposals: Option<PathBuf>,
+}
+
 /// The `[semantic]` table.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -121,6 +239,30 @@ pub struct Recall {
     pub fusion: Fusion,
     /// Whether questions without an answer return nothing.
     pub floor: bool,
+    /// With `rrf`: what full distance from `confidence_center` adds to a score, 0 to 1.
+    pub confidence_gain: f32,
+    /// With `rrf`: the confidence that neither adds nor takes away, 0 to 1.
+    pub confidence_center: f32,
+    /// With `rrf`: what being new adds to a score, 0 to 1.
+    pub recency_gain: f32,
+    /// With `rrf`: days in which that falls to nothing; 0 turns it off.
+    pub recency_window_days: f32,
+}
+
+impl Recall {
+    fn faults(&self) -> Option<(&'static str, String, &'static str)> {
+        let shares = [
+            ("recall.confidence_gain", self.confidence_gain),
+            ("recall.confidence_center", self.confidence_center),
+            ("recall.recency_gain", self.recency_gain),
+        ];
+        if let Some((key, value)) = shares.into_iter().find(|(_, value)| !(0.0..=1.0).contains(value)) {
+            return Some((key, format!("is {value}"), "write a number from 0 to 1"));
+        }
+        let days = self.recency_window_days;
+        (!(0.0..=36_500.0).contains(&days))
+            .then(|| ("recall.recency_window_days", format!("is {days}"), "write days, 0 to 36500"))
+    }
 }
 
 /// How words and meaning are put together.
@@ -129,8 +271,10 @@ pub struct Recall {
 pub enum Fusion {
     /// Normalised per query and weighted: measured best.
     Convex,
-    /// By reciprocal ranks: the numbers that p-layer documents.
+    /// By reciprocal ranks with small boosts: the numbers that p-layer documents.
     Rrf,
+    /// By reciprocal ranks times confidence times freshness: p-layer's older order.
+    Legacy,
 }
 
 impl Fusion {
@@ -139,13 +283,22 @@ impl Fusion {
         match self {
             Self::Convex => "convex",
             Self::Rrf => "rrf",
+            Self::Legacy => "legacy",
         }
     }
 }
 
 impl Default for Recall {
     fn default() -> Self {
-        Self { limit: 10, fusion: Fusion::Convex, floor: true }
+        Self {
+            limit: 10,
+            fusion: Fusion::Convex,
+            floor: true,
+            confidence_gain: 0.0005,
+            confidence_center: 0.5,
+            recency_gain: 0.0002,
+            recency_window_days: 30.0,
+        }
     }
 }
 
@@ -166,7 +319,14 @@ pub fn read_config(home: &Path) -> Result<Config, Error> {
         hint: format!("correct or remove the line in {}", path.display()),
     })?;
     config.graph.ontology()?;
-    Ok(config)
+    match config.faults() {
+        None => Ok(config),
+        Some((key, message, hint)) => Err(Error::Argument {
+            field: Some(key.into()),
+            message,
+            hint: format!("{hint}, in {}", path.display()),
+        }),
+    }
 }
 
 #[cfg(test)]
@@ -192,6 +352,35 @@ mod tests {
         let error =
             read("[graph.relations.caused]\nfrom = [\"tool\"]\n").expect_err("the table keeps tools out");
         assert!(error.to_string().contains("graph.relations.caused"), "{error}");
+    }
+
+    #[test]
+    fn values_without_a_meaning_are_refused_with_their_key() {
+        for (text, key) in [
+            ("[judge]\nprovider = \"openai_compatible\"\nmodel = \"m\"\n", "judge.url"),
+            ("[judge]\nprovider = \"openai_compatible\"\nurl = \"http://localhost/v1\"\n", "judge.model"),
+            (
+                "[judge]\nprovider = \"openai_compatible\"\nurl = \"http://localhost/v1\"\nmodel = \"m\"\ntimeout_ms = 1\n",
+                "judge.timeout_ms",
+            ),
+            ("[recall]\nconfidence_gain = nan\n", "recall.confidence_gain"),
+            ("[recall]\nrecency_gain = -0.1\n", "recall.recency_gain"),
+            ("[recall]\nrecency_window_days = inf\n", "recall.recency_window_days"),
+        ] {
+            let config: Config = toml::from_str(text).expect("well formed");
+            assert_eq!(config.faults().map(|f| f.0), Some(key), "{text}");
+        }
+        assert_eq!(Config::default().faults(), None);
+    }
+
+    #[test]
+    fn a_key_is_never_shown() {
+        let key = Key::new("sk-quokka").expect("a key");
+        assert_eq!(format!("{key:?}"), "Key(hidden)");
+        for wrong in ["", "two words", "line\nbreak", "ключ"] {
+            let error = Key::new(wrong).expect_err("no key").to_string();
+            assert!(wrong.is_empty() || !error.contains(wrong), "{error}");
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::{
     authority::PUBLIC_KEY,
     engine::Engine,
     error::Error,
+    judge,
     maintain::due::overdue,
     memory::reference::sees_scope,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
@@ -42,6 +43,8 @@ pub struct Response {
     pub scope: String,
     /// Semantic search: `on`, or `off: reason`.
     pub semantic: String,
+    /// The language model that may be asked for advice: `off`, or which one and where. It was not asked.
+    pub judge: String,
     /// What the home holds; absent before `init`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holds: Option<Holds>,
@@ -103,6 +106,7 @@ impl Operation for Status {
             principal: call.principal.to_string(),
             scope: call.scope.to_string(),
             semantic: engine.searcher().semantic().to_string(),
+            judge: judge::describe(&engine.settings().config.judge),
             holds,
         })
     }
@@ -158,6 +162,7 @@ impl Render for Response {
             ("you are".to_owned(), self.principal.clone()),
             ("scope".to_owned(), self.scope.clone()),
             ("semantic search".to_owned(), self.semantic.clone()),
+            ("judge".to_owned(), self.judge.clone()),
         ];
         let mut document = Document::new().note(mark, format!("Strata {}: {}", self.version, self.status));
         let Some(holds) = &self.holds else {

@@ -106,18 +106,129 @@ fn p_layer_c35_of_the_same_text_the_surer_one_comes_first() {
     }
 }
 
+/// A session with p-layer's order, by words alone as p-layer has it without an embedding server.
+fn in_order(fusion: Fusion) -> Session {
+    Session::with_settings(|settings| {
+        settings.config.semantic.model = "off".into();
+        settings.config.recall.fusion = fusion;
+    })
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().expect("a number")
+}
+
 #[test]
 fn p_layer_c37_the_documented_fusion_gives_the_documented_score() {
+    let s = in_order(Fusion::Rrf);
+    remember(&s, json!({ "text": "payment gateway", "confidence": 1.0 }));
+    let reply = s.ok("recall", json!({ "query": "payment" }));
+    let hit = &reply["hits"][0];
+    assert_eq!((number(&hit["score"]), number(&hit["rrf"])), (0.016_843, 0.0164));
+    let expected =
+        json!({ "rrf": 0.0164, "confidence_boost": 0.00025, "recency_boost": 0.0002, "ttl_boost": 0.0 });
+    assert_eq!(hit["rerank_components"], expected);
+    let reply = s.ok("recall", json!({ "query": "payment", "explain": true }));
+    let components = &reply["hits"][0]["explanation"]["components"];
+    assert_eq!(components["rrf"], 0.0164, "{components}");
+    let plain = Session::new();
+    remember(&plain, json!({ "text": "payment gateway" }));
+    let hit = plain.ok("recall", json!({ "query": "payment" }))["hits"][0].clone();
+    assert!(hit.get("rrf").is_none() && hit.get("rerank_components").is_none(), "{hit}");
+}
+
+#[test]
+fn p_layer_c39_the_older_order_is_rrf_times_confidence_times_freshness() {
+    let s = in_order(Fusion::Legacy);
+    let doubtful = remember(&s, json!({ "text": "payment payment gateway", "confidence": 0.0 }));
+    let sure =
+        remember(&s, json!({ "text": "one payment is settled by the night batch", "confidence": 1.0 }));
+    let reply = s.ok("recall", json!({ "query": "payment" }));
+    assert_eq!(ids(&reply), [sure, doubtful], "{reply:#}");
+    let scores: Vec<f64> = (0..2).map(|at| number(&reply["hits"][at]["score"])).collect();
+    assert_eq!(scores, [0.0161, 0.0082], "1/62 and half of 1/61");
+    assert!(reply["hits"][0].get("rerank_components").is_none(), "{reply:#}");
+
+    let s = in_order(Fusion::Legacy);
+    let lasting = remember(&s, json!({ "text": "payment payment gateway", "confidence": 1.0 }));
+    let fresh = remember(
+        &s,
+        json!({ "text": "one payment is settled by the night batch", "confidence": 1.0, "ttl_days": 10 }),
+    );
+    let reply = s.ok("recall", json!({ "query": "payment" }));
+    assert_eq!(ids(&reply), [fresh.as_str(), lasting.as_str()]);
+    assert_eq!(number(&reply["hits"][0]["score"]), 0.021, "1/62 x 1.3");
+    let s = at(s, 9);
+    assert_eq!(ids(&s.ok("recall", json!({ "query": "payment" }))), [fresh, lasting], "1/62 x 1.03");
+}
+
+#[test]
+fn the_time_left_to_live_adds_to_the_documented_score() {
+    let s = in_order(Fusion::Rrf);
+    remember(&s, json!({ "text": "payment gateway", "confidence": 1.0, "ttl_days": 10 }));
+    let boosts = |s: &Session| {
+        s.ok("recall", json!({ "query": "payment" }))["hits"][0]["rerank_components"]["ttl_boost"].clone()
+    };
+    assert_eq!(number(&boosts(&s)), 0.0002);
+    let s = at(s, 5);
+    assert_eq!(number(&boosts(&s)), 0.0001);
+    let s = at(s, 11);
+    assert!(ids(&s.ok("recall", json!({ "query": "payment" }))).is_empty(), "expired");
+}
+
+#[test]
+fn the_boosts_are_configured() {
     let s = Session::with_settings(|settings| {
         settings.config.semantic.model = "off".into();
         settings.config.recall.fusion = Fusion::Rrf;
+        settings.config.recall.confidence_gain = 0.01;
+        settings.config.recall.recency_gain = 0.0;
     });
     remember(&s, json!({ "text": "payment gateway", "confidence": 1.0 }));
-    let reply = s.ok("recall", json!({ "query": "payment", "explain": true }));
-    let score = reply["hits"][0]["score"].as_f64().expect("a score");
-    assert!((score - 0.016_843).abs() < 2e-6, "{score}");
-    let components = &reply["hits"][0]["explanation"]["components"];
-    assert_eq!(components["rrf"], 0.0164, "{components}");
+    let hit = s.ok("recall", json!({ "query": "payment" }))["hits"][0].clone();
+    assert_eq!(number(&hit["score"]), 0.021_393);
+    assert_eq!(number(&hit["rerank_components"]["recency_boost"]), 0.0);
+}
+
+const PATTERNS: [&str; 6] = [
+    "payment retries back off twice as long each time",
+    "payment webhooks are idempotent by their event id",
+    "every payment amount is kept in minor units",
+    "a payment that hangs is cancelled after ten minutes",
+    "payment adapters live behind one narrow interface",
+    "the payment ledger is reconciled before invoices go out",
+];
+const FACTS: [&str; 4] = [
+    "the payment provider for Korea is PortOne",
+    "our payment desk in Lisbon closes at six",
+    "card payment fees were 1.4 percent last spring",
+    "the oldest payment in the archive is from 2009",
+];
+
+#[test]
+fn p_layer_c41_each_kind_has_its_turn_under_p_layers_orders() {
+    for fusion in [Fusion::Rrf, Fusion::Legacy] {
+        let s = in_order(fusion);
+        for text in PATTERNS {
+            remember(&s, json!({ "text": text, "kind": "pattern" }));
+        }
+        for text in FACTS {
+            remember(&s, json!({ "text": text, "kind": "fact" }));
+        }
+        let reply = s.ok("recall", json!({ "query": "payment", "limit": 10, "budget_tokens": 8000 }));
+        let kinds: Vec<&str> = reply["hits"]
+            .as_array()
+            .expect("hits")
+            .iter()
+            .map(|h| h["kind"].as_str().expect("a kind"))
+            .collect();
+        assert_eq!(kinds.len(), 10, "{kinds:?}");
+        for kind in ["pattern", "fact"] {
+            assert_eq!(kinds[..6].iter().filter(|k| **k == kind).count(), 3, "{kinds:?}");
+        }
+        let only = s.ok("recall", json!({ "query": "payment", "kinds": ["pattern"], "limit": 5 }));
+        assert_eq!(ids(&only).len(), 5, "one kind has no cap");
+    }
 }
 
 #[test]
@@ -130,12 +241,15 @@ fn p_layer_c38_no_confidence_at_all_is_still_found() {
 
 #[test]
 fn p_layer_c42_a_limit_is_filled_while_there_are_candidates() {
-    let s = Session::new();
-    for n in 0..20 {
-        remember(&s, json!({ "text": format!("payment provider {n} settles in {} days", n + 2) }));
+    for fusion in [Fusion::Convex, Fusion::Rrf, Fusion::Legacy] {
+        let s = Session::with_settings(|settings| settings.config.recall.fusion = fusion);
+        for n in 0..20 {
+            remember(&s, json!({ "text": format!("payment provider {n} settles in {} days", n + 2) }));
+        }
+        remember(&s, json!({ "text": "we keep one payment provider per country", "kind": "decision" }));
+        let reply = s.ok("recall", json!({ "query": "payment provider", "limit": 10 }));
+        assert_eq!(ids(&reply).len(), 10, "{fusion:?}");
     }
-    remember(&s, json!({ "text": "we keep one payment provider per country", "kind": "decision" }));
-    assert_eq!(ids(&s.ok("recall", json!({ "query": "payment provider", "limit": 10 }))).len(), 10);
 }
 
 #[test]

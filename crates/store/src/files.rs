@@ -230,7 +230,7 @@ fn keep_permissions(target: &Path, temporary: &File) -> io::Result<()> {
 }
 
 /// Makes a directory and those above it, for this user alone; those that exist stay as they are.
-pub(crate) fn make_private_directory(directory: &Path) -> Result<(), StoreError> {
+pub fn make_private_directory(directory: &Path) -> Result<(), StoreError> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

@@ -3,6 +3,7 @@
 use clap::Command;
 use serde_json::json;
 use strata_engine::{
+    judge,
     operation::Reply,
     render::{Block, Document, Mark},
     settings::CONFIG_FILE,
@@ -33,7 +34,7 @@ pub(super) fn run(what: &str, global: &Global, environment: &Environment, out: &
         return Ok(if out.is_json() { out.json(&json!({ "path": path })) } else { out.line(&path) }?);
     }
     let place = Place::new(global, environment);
-    let settings = place::settings(&home, &place)?;
+    let settings = place::settings(&home, &place, environment)?;
     let config = &settings.config;
     let zone = settings.zone.iana_name().unwrap_or("the system's").to_owned();
     let rows = vec![
@@ -48,6 +49,7 @@ pub(super) fn run(what: &str, global: &Global, environment: &Environment, out: &
         ("recall.limit", config.recall.limit.to_string()),
         ("recall.fusion", config.recall.fusion.as_str().to_owned()),
         ("recall.floor", config.recall.floor.to_string()),
+        ("judge", judge::describe(&config.judge)),
     ];
     let json = rows.iter().map(|(k, v)| ((*k).to_owned(), json!(v))).collect();
     let mut document =

@@ -48,13 +48,13 @@ pub(super) fn run(matches: &ArgMatches, global: &Global, environment: &Environme
         idle: (idle_hours > 0).then(|| Duration::from_secs(u64::from(idle_hours) * 3600)),
         ..Options::default()
     };
-    let place_of_engine = place.clone();
+    let (place_of_engine, environment) = (place.clone(), environment.clone());
     if std::io::stdin().is_terminal() {
         tracing::warn!(
             "waiting for an MCP client on standard input: `strata serve` belongs into a client's configuration"
         );
     }
-    let engine = Arc::new(move || Ok(Engine::new(place::settings(&home, &place_of_engine)?)));
+    let engine = Arc::new(move || Ok(Engine::new(place::settings(&home, &place_of_engine, &environment)?)));
     let ended = mcp::serve_stdio(engine, Arc::new(move || place.scope()), &options).map_err(|e| {
         Failure::new(ErrorKind::Unavailable, format!("the server cannot start: {e}"), "try again")
     })?;

@@ -249,3 +249,123 @@ fn field_case_21_26_a_write_during_upkeep_waits_and_succeeds() {
     let status = strata(&home).json(["status"]);
     assert_eq!((&status["holds"]["memories"], &status["holds"]["episodes"]), (&json!(10), &json!(3_000)));
 }
+
+/// Word for word as p-layer's users type it; what it costs them is a notice.
+#[test]
+fn p_layer_c5_c6_c7_c46_the_embedder_option_and_the_older_flags_are_understood() {
+    let home = TestHome::new();
+    let say = "we switched to PortOne v2 for payments";
+    let stored = strata(&home)
+        .run([
+            "--embed",
+            "hash",
+            "remember",
+            say,
+            "--type",
+            "decision",
+            "--source",
+            "onboarding",
+            "--session",
+            "s1",
+        ])
+        .success();
+    assert!(stored.stdout.contains("saved #1"), "{}", stored.stdout);
+    assert!(stored.stderr.contains("words alone"), "{}", stored.stderr);
+    for embed in ["hash", "none", "ollama"] {
+        let output = strata(&home).run(["--embed", embed, "recall", "payment", "--why"]).success();
+        for part in ["PortOne v2", "onboarding", "session=s1", "created="] {
+            assert!(output.stdout.contains(part), "{part}: {}", output.stdout);
+        }
+        let notice = if embed == "ollama" { "built in" } else { "words alone" };
+        assert!(output.stderr.contains(notice), "{}", output.stderr);
+        assert!(!output.stdout.contains(notice), "the result is the result");
+    }
+    let context = strata(&home).run(["--embed", "hash", "context", "current payment task"]).success();
+    assert!(context.stdout.contains("PortOne"), "{}", context.stdout);
+    let semantic = |arguments: &[&str]| {
+        let mut all = vec!["recall", "payment"];
+        all.extend(arguments);
+        strata(&home).json(&all)["semantic"].as_str().map(str::to_owned)
+    };
+    assert_eq!(semantic(&[]).as_deref(), Some("on"), "what was stored meanwhile has its vector");
+    assert!(semantic(&["--no-semantic"]).is_some_and(|s| s.starts_with("off")));
+    strata(&home).run(["context", "payment", "--no-semantic"]).success();
+    strata(&home).run(["--embed", "bert", "recall", "payment"]).failure(2);
+    assert!(strata(&home).run(["--embed", "hash", "-q", "recall", "payment"]).success().stderr.is_empty());
+    let help = strata(&home).run(["recall", "--help"]).success().stdout;
+    assert!(!help.contains("--embed") && !help.contains("--no-semantic"), "{help}");
+    let twice = || strata(&home).json(["recall", "payment", "--no-semantic"])["hits"][0]["id"].clone();
+    assert_eq!(twice(), twice());
+}
+
+#[test]
+fn p_layer_c43_words_alone_find_nothing_for_a_word_that_nobody_wrote() {
+    let home = TestHome::new();
+    strata(&home).run(["--embed", "hash", "remember", "the mill stands by the river"]).success();
+    let output = strata(&home).run(["--embed", "hash", "recall", "zebra"]).success();
+    assert!(output.stdout.contains("Nothing found in memory"), "{}", output.stdout);
+}
+
+#[test]
+fn p_layer_c59_a_gate_that_says_no_ends_with_an_exit_code() {
+    let home = TestHome::new();
+    let ontology = home.file("work/p0.jsonl", "");
+    let proposals = home.outside().join("work/rule_proposals");
+    let p = || {
+        strata(&home)
+            .with("P0_ONTOLOGY", &ontology.display().to_string())
+            .with("P0_PROPOSALS", &proposals.display().to_string())
+    };
+    let propose = [
+        "gate",
+        "propose",
+        "--id",
+        "friday",
+        "--type",
+        "policy",
+        "--space",
+        "deploy",
+        "--title",
+        "Never on Friday",
+        "--file",
+        "rules/deploy.md",
+        "--source",
+        "incident 12",
+        "--links",
+        "a,b",
+    ];
+    p().run(propose).success();
+    assert!(proposals.join("friday.json").is_file());
+    p().run(propose).failure(1);
+    p().run(["gate", "apply", "friday"]).failure(1);
+    p().run(["gate", "approve", "friday"]).failure(3);
+    p().run(["gate", "approve", "../../x"]).failure(2);
+    p().run(["gate", "apply", "nothing"]).failure(4);
+    p().run(["gate", "validate"]).success();
+    assert_eq!(p().json(["gate", "fresh"])["open_proposals"], 1);
+    home.file("work/p0.jsonl", "not JSON\n");
+    let wrong = p().run(["gate", "validate"]).failure(1);
+    assert!(wrong.stdout.contains("1: not JSON"), "{}", wrong.stdout);
+    strata(&home).run(["gate", "validate"]).failure(1);
+}
+
+#[test]
+fn a_suite_is_asked_as_p_layer_asks_it_and_can_fail_a_build() {
+    let home = TestHome::new();
+    strata(&home).run(["remember", "we switched to PortOne v2 for payments"]).success();
+    let suite = home.file(
+        "work/suite.json",
+        "{\"queries\": [{\"query\": \"payment\", \"expected\": [\"PortOne\", \"zebra\"]}]}",
+    );
+    let suite = suite.display().to_string();
+    for command in [&["eval", "suite", &suite][..], &["eval", &suite]] {
+        assert_eq!(in_folder(&home).json(command)["recall"]["p_layer"]["_total"]["hits"], 1, "{command:?}");
+        let mut with_bar = command.to_vec();
+        with_bar.extend(["--min-recall", "0.9"]);
+        in_folder(&home).run(&with_bar).failure(1);
+    }
+    let help = strata(&home).run(["eval", "--help"]).success().stdout;
+    for group in ["suite", "locomo", "jsonl"] {
+        assert!(help.contains(group), "{help}");
+    }
+}

@@ -133,7 +133,7 @@ impl<'a> Scorer<'a> {
             Fusion::Convex => {
                 candidates.iter().map(|place| (self.components(*place).sum(), *place)).collect()
             }
-            Fusion::Rrf { k, boosts } => self.reciprocal(k, boosts),
+            Fusion::Rrf { k, .. } | Fusion::Legacy { k } => self.reciprocal(k),
         };
         let keep = limit.saturating_mul(3).saturating_add(24);
         if scored.len() > keep {
@@ -280,15 +280,28 @@ impl<'a> Scorer<'a> {
         (at != NO_TIME).then(|| (now.saturating_sub(at) as f32 / DAY).max(0.0))
     }
 
-    /// Scores by reciprocal rank fusionover the best of both legs.
-    fn reciprocal(&mut self, k: f32, boosts: RrfBoosts) -> Vec<(f32, Place)> {
+    /// Scores by reciprocal rank fusion over the best of both legs.
+    fn reciprocal(&mut self, k: f32) -> Vec<(f32, Place)> {
         let mut fused = std::collections::BTreeMap::new();
         let legs = self.best_lexical.iter().map(|(_, place)| *place).zip(1u32..);
         for (place, rank) in legs.chain(self.dense.proposed.iter().copied().zip(1u32..)) {
             *fused.entry(place).or_insert(0.0) += 1.0 / (k + rank as f32);
         }
         self.ranks = fused.iter().map(|(place, rrf)| (*place, *rrf)).collect();
-        fused.into_iter().map(|(place, rrf)| (self.boosted(place, rrf, boosts).sum(), place)).collect()
+        fused.into_iter().map(|(place, rrf)| (self.reranked(place, rrf).sum(), place)).collect()
+    }
+
+    /// A reciprocal-rank sum with what confidence and time add to it.
+    fn reranked(&self, place: Place, rrf: f32) -> Components {
+        match self.settings.fusion {
+            Fusion::Rrf { boosts, .. } => self.boosted(place, rrf, boosts),
+            // The product as a sum: what confidence takes away is half of what it lacks.
+            Fusion::Legacy { .. } | Fusion::Convex => {
+                let lacking =
+                    1.0 - confidence(self.parts[place.part].columns.confidence[place.slot as usize]);
+                Components { rrf, confidence_boost: -0.5 * lacking * rrf, ..Components::default() }
+            }
+        }
     }
 
     fn boosted(&self, place: Place, rrf: f32, boosts: RrfBoosts) -> Components {
@@ -309,9 +322,9 @@ impl<'a> Scorer<'a> {
     pub(super) fn explain(&mut self, place: Place, score: f32) -> Hit {
         let components = match self.settings.fusion {
             Fusion::Convex => self.components(place),
-            Fusion::Rrf { boosts, .. } => {
+            Fusion::Rrf { .. } | Fusion::Legacy { .. } => {
                 let at = self.ranks.binary_search_by(|(p, _)| p.cmp(&place));
-                self.boosted(place, at.map_or(0.0, |at| self.ranks[at].1), boosts)
+                self.reranked(place, at.map_or(0.0, |at| self.ranks[at].1))
             }
         };
         let date = match self.parts[place.part].columns.at[place.slot as usize] {

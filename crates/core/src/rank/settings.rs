@@ -49,6 +49,11 @@ pub enum Fusion {
         /// What is added to the fused score.
         boosts: RrfBoosts,
     },
+    /// Reciprocal rank fusion times 0.5 + 0.5 x confidence: the order before there were boosts.
+    Legacy {
+        /// The constant k, usually 60.
+        k: f32,
+    },
 }
 
 /// Additive boosts of reciprocal rank fusion.

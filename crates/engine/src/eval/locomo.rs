@@ -1,6 +1,6 @@
 //! The LoCoMo layout: conversations of dated sessions, and questions with evidence turns.
 
-use std::sync::LazyLock;
+use std::{collections::HashMap, sync::LazyLock};
 
 use jiff::{civil, tz::TimeZone};
 use regex::Regex;
@@ -14,19 +14,51 @@ use crate::{error::Error, import::episodes::EpisodeLine};
 const CATEGORIES: [(i64, &str); 4] =
     [(1, "multi-hop"), (2, "temporal"), (3, "open-domain"), (4, "single-hop")];
 
-/// Reads a LoCoMo file: one scope per conversation, one item per turn.
-pub fn read(text: &str) -> Result<Dataset, Error> {
-    let samples: Vec<Value> = serde_json::from_str(text).map_err(|e| {
+/// Which turns that a piece of evidence names count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Named {
+    /// Every one.
+    All,
+    /// The first, as in p-layer's published figure.
+    First,
+}
+
+fn samples(text: &str) -> Result<Vec<Value>, Error> {
+    serde_json::from_str(text).map_err(|e| {
         Error::argument("file", format!("not a LoCoMo file: {e}"), "give the data set's JSON file")
-    })?;
+    })
+}
+
+fn scope_of(index: usize, sample: &Value) -> String {
+    sample["sample_id"].as_str().map_or_else(|| format!("sample-{index}"), str::to_owned)
+}
+
+/// The words of each turn by the id that [`read`] gives it, without pictures.
+pub fn spoken(text: &str) -> Result<HashMap<String, String>, Error> {
+    let mut spoken = HashMap::new();
+    for (index, sample) in samples(text)?.iter().enumerate() {
+        let scope = scope_of(index, sample);
+        let sessions = sample["conversation"].as_object().into_iter().flat_map(|o| o.values());
+        for turn in sessions.filter_map(Value::as_array).flatten() {
+            if let (Some(id), Some(words)) = (turn["dia_id"].as_str(), turn["text"].as_str()) {
+                spoken.insert(format!("{scope}/{id}"), words.to_owned());
+            }
+        }
+    }
+    Ok(spoken)
+}
+
+/// Reads a LoCoMo file: one scope per conversation, one item per turn.
+pub fn read(text: &str, named: Named) -> Result<Dataset, Error> {
+    let samples = samples(text)?;
     let mut dataset = Dataset::default();
     for (index, sample) in samples.iter().enumerate() {
-        let scope = sample["sample_id"].as_str().map_or_else(|| format!("sample-{index}"), str::to_owned);
+        let scope = scope_of(index, sample);
         let turns = turns(&scope, &sample["conversation"])?;
         let known: std::collections::HashSet<&str> = turns.iter().map(|t| t.id.as_str()).collect();
         let questions = sample["qa"].as_array().map(Vec::as_slice).unwrap_or_default();
         for (number, question) in questions.iter().enumerate() {
-            dataset.questions.extend(read_question(&scope, number, question, &known));
+            dataset.questions.extend(read_question((&scope, number), question, &known, named));
         }
         dataset.items.extend(turns);
     }
@@ -69,7 +101,8 @@ fn turn(scope: &str, session: u32, at: Timestamp, turn: &Value) -> Option<Item> 
         Some(caption) => format!("{said} [shares {caption}]"),
         None => said.to_owned(),
     };
-    Some(Item {
+    // A turn without a word cannot be found.
+    (!text.trim().is_empty()).then(|| Item {
         scope: scope.to_owned(),
         id: format!("{scope}/{id}"),
         ordered: true,
@@ -88,17 +121,18 @@ fn turn(scope: &str, session: u32, at: Timestamp, turn: &Value) -> Option<Item> 
 
 /// Evidence is written `D8:6; D9:17` and variants; every id in it counts.
 fn read_question(
-    scope: &str,
-    number: usize,
+    (scope, number): (&str, usize),
     question: &Value,
     known: &std::collections::HashSet<&str>,
+    named: Named,
 ) -> Option<Question> {
     static TURN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"D:?(\d+):(\d+)").expect("a valid pattern"));
     let category = question["category"].as_i64()?;
     let name = CATEGORIES.iter().find(|(n, _)| *n == category)?.1;
     let mut relevant = Vec::new();
     for evidence in question["evidence"].as_array().map(Vec::as_slice).unwrap_or_default() {
-        for found in TURN.captures_iter(evidence.as_str().unwrap_or("")) {
+        let most = if named == Named::First { 1 } else { usize::MAX };
+        for found in TURN.captures_iter(evidence.as_str().unwrap_or("")).take(most) {
             let number = |i: usize| found[i].trim_start_matches('0').to_owned();
             let id = format!("{scope}/D{}:{}", number(1), number(2));
             if known.contains(id.as_str()) && !relevant.contains(&id) {
@@ -152,7 +186,7 @@ mod tests {
 
     #[test]
     fn turns_and_questions_are_read() {
-        let data = read(SAMPLE).expect("valid");
+        let data = read(SAMPLE, Named::All).expect("valid");
         assert_eq!(data.items.iter().map(|i| i.id.as_str()).collect::<Vec<_>>(), ["c1/D1:1", "c1/D2:1"]);
         assert_eq!(data.items[1].line.text, "Hi [shares a red boat]");
         assert_eq!(data.items[0].line.at.map(Timestamp::to_rfc3339).as_deref(), Some("2024-06-01T12:30:00Z"));
@@ -162,9 +196,16 @@ mod tests {
     }
 
     #[test]
+    fn the_published_figure_takes_the_first_turn_of_each_piece_and_the_bare_words() {
+        let data = read(SAMPLE, Named::First).expect("valid");
+        assert_eq!(data.questions[0].relevant, ["c1/D2:1"]);
+        assert_eq!(spoken(SAMPLE).expect("valid")["c1/D2:1"], "Hi");
+    }
+
+    #[test]
     fn other_files_are_refused_with_a_reason() {
         for wrong in ["", "{}", "[]", "[{\"conversation\":{\"session_1\":[{}]}}]"] {
-            assert!(read(wrong).is_err(), "{wrong}");
+            assert!(read(wrong, Named::All).is_err(), "{wrong}");
         }
     }
 }

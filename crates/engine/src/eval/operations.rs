@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     dataset::{self, Dataset},
-    locomo,
+    evidence::{self, Evidence},
+    locomo::{self, Named},
     metrics::{DEPTHS, Row, Summary, summarise},
     run::{Legs, measure},
 };
@@ -42,6 +43,9 @@ pub struct LocomoRequest {
     pub file: String,
     /// Which legs of the search take part; default by default.
     pub legs: Option<LegsName>,
+    /// Also report p-layer's published figure: evidence among the first ten, beside p-layer's own engine. Of each piece
+    /// of evidence the first turn counts.
+    pub evidence: Option<bool>,
 }
 
 /// A labelled set.
@@ -72,6 +76,9 @@ pub struct Response {
     pub unread_times: usize,
     /// Means over all questions and per category.
     pub summary: BTreeMap<String, Summary>,
+    /// With `evidence`: p-layer's published figure for each engine, over all questions and per category.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub evidence: BTreeMap<String, Evidence>,
     /// Every question with its result.
     pub rows: Vec<Row>,
 }
@@ -93,7 +100,13 @@ impl Operation for EvalLocomo {
 
     fn run(engine: &Engine, call: &Call<'_>, request: LocomoRequest) -> Result<Response, Error> {
         let text = read(engine, call, "file", &request.file)?;
-        report(engine, call, &locomo::read(&text)?, request.legs, &[&text])
+        if request.evidence != Some(true) {
+            return report(engine, call, &locomo::read(&text, Named::All)?, request.legs, &[&text]);
+        }
+        let dataset = locomo::read(&text, Named::First)?;
+        let mut response = report(engine, call, &dataset, request.legs, &[&text])?;
+        response.evidence = evidence::compare(&dataset, &locomo::spoken(&text)?, &response.rows);
+        Ok(response)
     }
 }
 
@@ -152,6 +165,7 @@ fn report(
         items: dataset.items.len(),
         unread_times: dataset.unread_times,
         summary: summarise(&rows),
+        evidence: BTreeMap::new(),
         rows,
     })
 }
@@ -176,7 +190,19 @@ impl Render for Response {
             );
             document = document.note(Mark::Warning, text);
         }
-        document.with(Block::Table { columns, rows })
+        document = document.with(Block::Table { columns, rows });
+        if self.evidence.is_empty() {
+            return document;
+        }
+        let columns = ["questions", "n", "strata hit@10", "p-layer's words hit@10", "OR-join hit@10"];
+        let rows = self.evidence.iter().map(|(name, e)| {
+            let mut row = vec![name.clone(), e.questions.to_string()];
+            row.extend([e.strata, e.p_layer_words, e.or_join].map(|figure| format!("{figure:.4}")));
+            row
+        });
+        document
+            .with(Block::Heading("Evidence among the first ten".into()))
+            .with(Block::Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() })
     }
 }
 

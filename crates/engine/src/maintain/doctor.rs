@@ -123,6 +123,7 @@ impl Examination<'_> {
     fn examine(&mut self) -> Result<(), Error> {
         self.configuration();
         self.semantic();
+        self.judge();
         self.place();
         if !self.engine.is_initialised() {
             self.warn("ledger", "nothing is stored here yet", "run `strata init`, or just store something");

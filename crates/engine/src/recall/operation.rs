@@ -10,6 +10,7 @@ use super::{
     elsewhere::{self, Elsewhere},
     item::Item,
     search::{self, Hit, Outcome},
+    seed_order::Boosts,
 };
 use crate::{
     engine::Engine,
@@ -91,7 +92,13 @@ pub struct HitView {
     /// Its text, shortened when long.
     pub text: String,
     /// Comparable within this answer only.
-    pub score: f32,
+    pub score: f64,
+    /// Under p-layer's orders: the sum of the reciprocal ranks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rrf: Option<f64>,
+    /// With `fusion = "rrf"`: what the score is the sum of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rerank_components: Option<Boosts>,
     /// Further sources that say nearly the same.
     #[serde(skip_serializing_if = "is_zero_usize")]
     pub duplicates: usize,
@@ -226,7 +233,9 @@ impl HitView {
             external_id: item.external_id().map(str::to_owned),
             title: item.title(),
             text: excerpt(item, hit.found.part),
-            score: hit.found.hit.score,
+            score: hit.rerank.map_or_else(|| f64::from(hit.found.hit.score), |rerank| rerank.score),
+            rrf: hit.rerank.map(|rerank| rerank.rrf),
+            rerank_components: hit.rerank.and_then(|rerank| rerank.boosts),
             duplicates: hit.found.duplicates.len(),
             explanation: explain.then(|| explanation(&hit.found)),
         }

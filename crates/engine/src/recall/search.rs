@@ -14,7 +14,10 @@ use strata_store::{
     ledger::{LOCAL, LedgerRead},
 };
 
-use super::item::Item;
+use super::{
+    item::Item,
+    seed_order::{self, Rerank},
+};
 use crate::{engine::Engine, error::Error, operation::Call, settings};
 
 /// A checked search.
@@ -87,6 +90,8 @@ pub struct Hit {
     pub item: Item,
     /// Score, components and evidence.
     pub found: Found,
+    /// How the score came about, under p-layer's orders.
+    pub rerank: Option<Rerank>,
 }
 
 /// The outcome of a search.
@@ -111,6 +116,17 @@ const WIDENINGS: u32 = 3;
 
 /// Searches.
 pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome, Error> {
+    let config = &engine.settings().config.recall;
+    if config.fusion == settings::Fusion::Convex {
+        return ranked(engine, call, query);
+    }
+    let wide = Query { limit: query.limit.saturating_mul(seed_order::CHOICE), ..query.clone() };
+    let outcome = ranked(engine, call, &wide)?;
+    Ok(seed_order::arrange(outcome, config, engine.clock().now(), query.limit))
+}
+
+/// The results in the order of the ranking.
+fn ranked(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome, Error> {
     let control = engine.control(call);
     let ledger = engine.ledger(call)?;
     let caught_up = engine.follow_truth(call)?;
@@ -195,8 +211,22 @@ fn marked(
 fn rank_settings(engine: &Engine, floor: Floor, now: Timestamp) -> RankSettings {
     let config = &engine.settings().config.recall;
     let mut ranking = RankSettings { now: Some(now.0), ..RankSettings::default() };
-    if config.fusion == settings::Fusion::Rrf {
-        ranking.fusion = Fusion::Rrf { k: 60.0, boosts: RrfBoosts::default() };
+    ranking.fusion = match config.fusion {
+        settings::Fusion::Convex => Fusion::Convex,
+        settings::Fusion::Legacy => Fusion::Legacy { k: 60.0 },
+        settings::Fusion::Rrf => Fusion::Rrf {
+            k: 60.0,
+            boosts: RrfBoosts {
+                confidence_gain: config.confidence_gain,
+                confidence_center: config.confidence_center,
+                recency_gain: config.recency_gain,
+                recency_window_days: config.recency_window_days,
+            },
+        },
+    };
+    if config.fusion != settings::Fusion::Convex {
+        // p-layer's orders spread over kinds, after the join to truth.
+        ranking.diversity.largest_share = 1.0;
     }
     if floor == Floor::Task {
         let least = &mut ranking.floor;
@@ -262,7 +292,7 @@ fn standing(
         let item = Item::load(ledger, &found, as_of)?;
         if let Some(item) = item.filter(|i| i.passes(query, now)) {
             found.duplicates = others.collect();
-            return Ok(Some(Hit { item, found }));
+            return Ok(Some(Hit { item, found, rerank: None }));
         }
         let Some(source) = others.next() else { return Ok(None) };
         found = Found { source, part: 0, text: None, ..found };

@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use strata_store::{ledger::FILE_NAME, place};
 
 use super::Examination;
-use crate::settings::{CONFIG_FILE, read_config};
+use crate::{
+    judge,
+    settings::{CONFIG_FILE, read_config},
+};
 
 /// Free space below which the next writes may fail, and below which it is time to make room: 32 and 256 MiB.
 const SCARCE: [u64; 2] = [32 << 20, 256 << 20];
@@ -30,6 +33,16 @@ impl Examination<'_> {
                 let model = self.engine.searcher().model().unwrap_or_default().to_owned();
                 self.ok("semantic search", format!("{state}, with {model}"));
             }
+        }
+    }
+
+    /// Whether a judge is configured and could be made. It is not asked: a check must work offline, and costs nothing.
+    pub(super) fn judge(&mut self) {
+        let described = judge::describe(&self.engine.settings().config.judge);
+        match self.engine.judge() {
+            Ok(None) => self.ok("judge", "off: nothing leaves this machine"),
+            Ok(Some(_)) => self.ok("judge", format!("{described}; not asked")),
+            Err(error) => self.bad("judge", error.to_string(), error.hint()),
         }
     }
 
