@@ -4,6 +4,10 @@ use crate::{
     bench::Bench,
     context::operation::Context,
     eval::operations::{EvalJsonl, EvalLocomo},
+    import::{
+        import_drewgent::ImportDrewgent, import_incidents::ImportIncidents, import_p_layer::ImportPLayer,
+        import_rules::ImportRules,
+    },
     maintain::{
         backup, doctor::Doctor, export::Export, import::Import, index_files::IndexFiles, init::Init, jobs,
         load::Load, purge::Purge, reindex::Reindex,
@@ -43,6 +47,11 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<jobs::list::List>(),
     entry::<jobs::show::Show>(),
     entry::<jobs::cancel::Cancel>(),
+    // Importers of older stores.
+    entry::<ImportPLayer>(),
+    entry::<ImportDrewgent>(),
+    entry::<ImportRules>(),
+    entry::<ImportIncidents>(),
 ];
 
 /// The operation with a wire name in a toolset.

@@ -18,6 +18,8 @@ pub struct Settings {
     /// The folder that callers other than people may read from, beside the home: the project's root, or
     /// the folder the server was started in.
     pub project_root: Option<PathBuf>,
+    /// The database of an older program that imports take when none is named.
+    pub older_database: Option<PathBuf>,
     /// The user's configuration.
     pub config: Config,
 }
@@ -25,7 +27,13 @@ pub struct Settings {
 impl Settings {
     /// Settings for a home with everything else at its default.
     pub fn for_home(home: impl Into<PathBuf>) -> Self {
-        Self { home: home.into(), zone: TimeZone::UTC, project_root: None, config: Config::default() }
+        Self {
+            home: home.into(),
+            zone: TimeZone::UTC,
+            project_root: None,
+            older_database: None,
+            config: Config::default(),
+        }
     }
 }
 

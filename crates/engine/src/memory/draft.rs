@@ -154,7 +154,7 @@ fn default_confidence(call: &Call<'_>) -> f64 {
 }
 
 /// Where a write goes: the project when one is known, unless told otherwise.
-fn placed(standing: &Scope, wanted: Option<ScopeName>) -> Result<Scope, Error> {
+pub(crate) fn placed(standing: &Scope, wanted: Option<ScopeName>) -> Result<Scope, Error> {
     let user = Scope { project: None, branch: None, ..standing.clone() };
     let project = Scope { branch: None, ..standing.clone() };
     match wanted {
