@@ -11,6 +11,7 @@ mod draw;
 mod environment;
 mod failure;
 mod identity;
+mod older;
 mod operation;
 mod out;
 mod place;
@@ -35,6 +36,9 @@ fn main() -> ExitCode {
     };
     let out = Out::new(&global, &environment);
     start_logging(&global, &environment);
+    for notice in older::Older::new(&environment).notices() {
+        tracing::warn!("{notice}");
+    }
     match commands::run(&matches, &global, &environment, &out) {
         Ok(code) => code,
         Err(failure) => out.fail(&failure),

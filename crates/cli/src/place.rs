@@ -16,6 +16,7 @@ use crate::{
     arguments::Global,
     environment::{CLAUDE_PROJECT_DIR, Environment, STRATA_HOME, STRATA_NAMESPACE, STRATA_PROJECT},
     failure::Failure,
+    older::Older,
 };
 
 /// The directory under the user's own that holds the default store.
@@ -46,7 +47,7 @@ pub(crate) fn home(told: Option<&Path>, environment: &Environment) -> Result<Pat
 
 /// A leading `~` stands for the user's own directory: configurations of MCP clients reach us without a
 /// shell that would have put it in.
-fn below_user_home(path: PathBuf, user_home: Option<PathBuf>) -> PathBuf {
+pub(crate) fn below_user_home(path: PathBuf, user_home: Option<PathBuf>) -> PathBuf {
     match (path.strip_prefix("~"), user_home) {
         (Ok(rest), Some(user_home)) => user_home.join(rest),
         _ => path,
@@ -58,8 +59,9 @@ pub(crate) fn user_home() -> Option<PathBuf> {
     etcetera::home_dir().ok().filter(|p| p.is_absolute())
 }
 
-/// The engine's settings for a home: its `config.toml`, the user's time zone and the project's place.
-pub(crate) fn settings(home: &Path, place: &Place) -> Result<Settings, Error> {
+/// The engine's settings for a home: its `config.toml`, what an older program's variables ask for, the user's
+/// time zone and the project's place.
+pub(crate) fn settings(home: &Path, place: &Place, older: &Older) -> Result<Settings, Error> {
     let config = settings::read_config(home)?;
     let zone = match &config.timezone {
         Some(name) => jiff::tz::TimeZone::get(name).map_err(|e| {
@@ -71,7 +73,9 @@ pub(crate) fn settings(home: &Path, place: &Place) -> Result<Settings, Error> {
         })?,
         None => jiff::tz::TimeZone::system(),
     };
-    Ok(Settings { zone, config, project_root: place.root(), ..Settings::for_home(home) })
+    let mut settings = Settings { zone, config, project_root: place.root(), ..Settings::for_home(home) };
+    older.apply(&mut settings);
+    Ok(settings)
 }
 
 /// What decides the scope, kept so that a server can look again at every call.

@@ -10,8 +10,9 @@ use strata_engine::{
 
 use crate::{
     arguments::Global,
-    environment::{Environment, VARIABLES},
+    environment::{Environment, KNOWLEDGE_DB_DIR, P_LAYER_DB, P_LAYER_EMBED, VARIABLES},
     failure::Failure,
+    older::Older,
     out::Out,
     place::{self, Place},
 };
@@ -33,7 +34,7 @@ pub(super) fn run(what: &str, global: &Global, environment: &Environment, out: &
         return Ok(if out.is_json() { out.json(&json!({ "path": path })) } else { out.line(&path) }?);
     }
     let place = Place::new(global, environment);
-    let settings = place::settings(&home, &place)?;
+    let settings = place::settings(&home, &place, &Older::new(environment))?;
     let config = &settings.config;
     let zone = settings.zone.iana_name().unwrap_or("the system's").to_owned();
     let rows = vec![
@@ -52,10 +53,15 @@ pub(super) fn run(what: &str, global: &Global, environment: &Environment, out: &
     let json = rows.iter().map(|(k, v)| ((*k).to_owned(), json!(v))).collect();
     let mut document =
         Document::new().with(Block::Pairs(rows.into_iter().map(|(k, v)| (k.to_owned(), v)).collect()));
-    for variable in VARIABLES.iter().filter(|v| v.name.starts_with("STRATA_")) {
+    for variable in VARIABLES.iter().filter(|v| is_ours(v.name)) {
         if let Some(value) = environment.text(variable.name) {
             document = document.note(Mark::Info, format!("{}={value}", variable.name));
         }
     }
     Ok(out.reply(&Reply { json, document, is_alarming: false })?)
+}
+
+/// Whether a variable is Strata's, or p-layer's with a meaning here.
+fn is_ours(name: &str) -> bool {
+    name.starts_with("STRATA_") || [P_LAYER_DB, P_LAYER_EMBED, KNOWLEDGE_DB_DIR].contains(&name)
 }

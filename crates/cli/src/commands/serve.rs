@@ -11,6 +11,7 @@ use crate::{
     arguments::Global,
     environment::{Environment, STRATA_TOOLSETS},
     failure::Failure,
+    older::Older,
     place::{self, Place},
 };
 
@@ -49,12 +50,13 @@ pub(super) fn run(matches: &ArgMatches, global: &Global, environment: &Environme
         ..Options::default()
     };
     let place_of_engine = place.clone();
+    let older = Older::new(environment);
     if std::io::stdin().is_terminal() {
         tracing::warn!(
             "waiting for an MCP client on standard input: `strata serve` belongs into a client's configuration"
         );
     }
-    let engine = Arc::new(move || Ok(Engine::new(place::settings(&home, &place_of_engine)?)));
+    let engine = Arc::new(move || Ok(Engine::new(place::settings(&home, &place_of_engine, &older)?)));
     let ended = mcp::serve_stdio(engine, Arc::new(move || place.scope()), &options).map_err(|e| {
         Failure::new(ErrorKind::Unavailable, format!("the server cannot start: {e}"), "try again")
     })?;
