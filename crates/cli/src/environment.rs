@@ -25,6 +25,14 @@ pub(crate) const P0_ONTOLOGY: &str = "P0_ONTOLOGY";
 pub(crate) const P0_PROPOSALS: &str = "P0_PROPOSALS";
 /// The directory of the project, set by a client.
 pub(crate) const CLAUDE_PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
+/// The database of p-layer.
+pub(crate) const P_LAYER_DB: &str = "P_LAYER_DB";
+/// The embedder of p-layer.
+pub(crate) const P_LAYER_EMBED: &str = "P_LAYER_EMBED";
+/// The PostgreSQL store of p-layer.
+pub(crate) const P_LAYER_PG_DSN: &str = "P_LAYER_PG_DSN";
+/// The folder of p-layer's older library.
+pub(crate) const KNOWLEDGE_DB_DIR: &str = "KNOWLEDGE_DB_DIR";
 /// What is logged.
 pub(crate) const RUST_LOG: &str = "RUST_LOG";
 /// No colour, whatever its value.
@@ -78,6 +86,30 @@ pub(crate) const VARIABLES: &[Variable] = &[
     },
     Variable { name: CLICOLOR_FORCE, about: "When set and not `0`, output has colour even into a pipe." },
     Variable { name: COLUMNS, about: "The width in columns to fit output into when it is not a terminal." },
+    Variable {
+        name: P_LAYER_DB,
+        about: "Of p-layer: its database, which `strata import-p-layer` takes when no file is named. A leading `~` is the \
+                user's own directory. It does not choose the home; `STRATA_HOME` does.",
+    },
+    Variable {
+        name: KNOWLEDGE_DB_DIR,
+        about: "Of p-layer's older library: the folder of a `knowledge.db`, which `strata import-p-layer` takes when neither \
+                a file nor `P_LAYER_DB` is named. Without either it is `~/.p_layer/memory.db`.",
+    },
+    Variable {
+        name: P_LAYER_EMBED,
+        about: "Of p-layer: `none` and `hash` turn search by meaning off; with `ollama` and any other value it uses the model \
+                in the binary, with a notice.",
+    },
+    Variable {
+        name: P_LAYER_PG_DSN,
+        about: "Of p-layer: not used; the store is in the home. When it is set, a notice says so.",
+    },
+    Variable { name: "OLLAMA_HOST", about: "Of p-layer: not used; nothing is asked over the network." },
+    Variable {
+        name: "EMBED_MODEL",
+        about: "Of p-layer: not used; `semantic.model` in `config.toml` chooses the model.",
+    },
     Variable {
         name: "TZ",
         about: "The time zone of days and dates, unless `timezone` is set in `config.toml`.",

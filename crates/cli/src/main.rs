@@ -11,6 +11,7 @@ mod draw;
 mod environment;
 mod failure;
 mod identity;
+mod older;
 mod operation;
 mod out;
 mod place;
@@ -37,6 +38,9 @@ fn main() -> ExitCode {
     start_logging(&global, &environment);
     if let Some(notice) = global.notice() {
         out.notice(&notice);
+    }
+    for notice in older::Older::new(&environment).notices() {
+        tracing::warn!("{notice}");
     }
     match commands::run(&matches, &global, &environment, &out) {
         Ok(code) => code,

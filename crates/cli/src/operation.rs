@@ -4,11 +4,12 @@ use std::{process::ExitCode, time::Duration};
 
 use clap::ArgMatches;
 use indicatif::{ProgressBar, ProgressStyle};
-use strata_core::{cancel::Cancel, principal::Face, time::Timestamp};
+use strata_core::{cancel::Cancel, error::ErrorKind, principal::Face, time::Timestamp};
 use strata_engine::{
     engine::Engine,
     operation::{Call, Entry},
 };
+use strata_server::interrupt;
 
 use crate::{
     arguments::Global,
@@ -35,6 +36,14 @@ pub(crate) fn run(
     let engine = Engine::new(place::settings(&home, &place, environment)?);
     let principal = identity::principal(environment);
     let scope = place.scope();
+    let cancel = Cancel::default();
+    // Work that goes on until it is interrupted ends then with its result.
+    if arguments["follow"] == true || arguments["follow"] == "true" {
+        interrupt::withdraws(&cancel).map_err(|e| {
+            let hint = "run it without --follow";
+            Failure::new(ErrorKind::Unavailable, format!("cannot listen for Ctrl-C: {e}"), hint)
+        })?;
+    }
     let bar = Bar::new(out.shows_progress());
     let call = Call {
         principal: &principal,
@@ -42,7 +51,7 @@ pub(crate) fn run(
         face: Face::Cli,
         // A person waits as long as they like and stops it with Ctrl-C.
         deadline: Timestamp::MAX,
-        cancel: &Cancel::default(),
+        cancel: &cancel,
         progress: &|done, total| bar.show(done, total),
         secret: None,
     };

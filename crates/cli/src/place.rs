@@ -19,6 +19,7 @@ use crate::{
         STRATA_PROJECT,
     },
     failure::Failure,
+    older::Older,
 };
 
 /// The directory under the user's own that holds the default store.
@@ -49,7 +50,7 @@ pub(crate) fn home(told: Option<&Path>, environment: &Environment) -> Result<Pat
 
 /// A leading `~` stands for the user's own directory: configurations of MCP clients reach us without a
 /// shell that would have put it in.
-fn below_user_home(path: PathBuf, user_home: Option<PathBuf>) -> PathBuf {
+pub(crate) fn below_user_home(path: PathBuf, user_home: Option<PathBuf>) -> PathBuf {
     match (path.strip_prefix("~"), user_home) {
         (Ok(rest), Some(user_home)) => user_home.join(rest),
         _ => path,
@@ -61,8 +62,8 @@ pub(crate) fn user_home() -> Option<PathBuf> {
     etcetera::home_dir().ok().filter(|p| p.is_absolute())
 }
 
-/// The engine's settings for a home: its `config.toml`, the user's time zone, the project's place, and what the
-/// environment holds of either.
+/// The engine's settings for a home: its `config.toml`, what the environment and an older program's
+/// variables ask for, the user's time zone and the project's place.
 pub(crate) fn settings(home: &Path, place: &Place, environment: &Environment) -> Result<Settings, Error> {
     let mut config = settings::read_config(home)?;
     for (name, setting) in
@@ -87,14 +88,16 @@ pub(crate) fn settings(home: &Path, place: &Place, environment: &Environment) ->
         })?,
         None => jiff::tz::TimeZone::system(),
     };
-    Ok(Settings {
+    let mut settings = Settings {
         zone,
         config,
         judge_key,
         words_only: place.words_only,
         project_root: place.root(),
         ..Settings::for_home(home)
-    })
+    };
+    Older::new(environment).apply(&mut settings);
+    Ok(settings)
 }
 
 /// The key in the variable that the configuration names. Without the variable the judge is asked without a key.

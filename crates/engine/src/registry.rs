@@ -19,6 +19,10 @@ use crate::{
         relation_add::RelationAdd, relation_list::RelationList, relation_remove::RelationRemove,
         trace::Trace,
     },
+    import::{
+        import_drewgent::ImportDrewgent, import_incidents::ImportIncidents, import_p_layer::ImportPLayer,
+        import_rules::ImportRules,
+    },
     maintain::{
         backup, doctor::Doctor, due::Maintain, export::Export, import::Import, index_files::IndexFiles,
         init::Init, jobs, load::Load, purge::Purge, reindex::Reindex,
@@ -118,6 +122,11 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<ontology::apply::Apply>(),
     entry::<ontology::deprecate::Deprecate>(),
     entry::<ontology::retire::Retire>(),
+    // Importers of older stores.
+    entry::<ImportPLayer>(),
+    entry::<ImportDrewgent>(),
+    entry::<ImportRules>(),
+    entry::<ImportIncidents>(),
 ];
 
 /// The operation with a wire name in a toolset.

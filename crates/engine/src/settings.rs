@@ -27,6 +27,8 @@ pub struct Settings {
     pub words_only: bool,
     /// The key that the judge is asked with, when the face was told where to find it.
     pub judge_key: Option<Key>,
+    /// The database of an older program that imports take when none is named.
+    pub older_database: Option<PathBuf>,
     /// The user's configuration.
     pub config: Config,
 }
@@ -68,6 +70,7 @@ impl Settings {
             project_root: None,
             words_only: false,
             judge_key: None,
+            older_database: None,
             config: Config::default(),
         }
     }

@@ -6,6 +6,7 @@
 //! - tools, schemas and descriptions come from [`strata_engine::registry::OPERATIONS`] alone;
 //! - listing tools opens no file: the store is first touched by the first call.
 
+pub mod interrupt;
 pub mod mcp;
 mod pool;
 mod watch;

@@ -11,6 +11,7 @@ pub mod backup;
 pub mod error;
 pub mod faults;
 pub mod files;
+pub mod foreign;
 pub mod index;
 pub mod ledger;
 pub mod migrate;

@@ -132,6 +132,11 @@ impl Row<'_> {
         self.0.blob(index)
     }
 
+    /// What a column holds, whatever it is: for databases of other programs.
+    pub(crate) fn cell(&self, index: usize) -> Result<crate::foreign::Cell, StoreError> {
+        self.0.cell(index)
+    }
+
     /// The text of a column, without a copy.
     pub fn text(&self, index: usize) -> Result<&str, StoreError> {
         self.0.text(index)

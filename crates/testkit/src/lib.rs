@@ -9,4 +9,5 @@ pub mod binary;
 pub mod fuzz;
 pub mod home;
 pub mod mcp;
+pub mod older;
 pub mod tamper;

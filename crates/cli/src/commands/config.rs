@@ -11,7 +11,7 @@ use strata_engine::{
 
 use crate::{
     arguments::Global,
-    environment::{Environment, VARIABLES},
+    environment::{Environment, KNOWLEDGE_DB_DIR, P_LAYER_DB, P_LAYER_EMBED, VARIABLES},
     failure::Failure,
     out::Out,
     place::{self, Place},
@@ -54,10 +54,15 @@ pub(super) fn run(what: &str, global: &Global, environment: &Environment, out: &
     let json = rows.iter().map(|(k, v)| ((*k).to_owned(), json!(v))).collect();
     let mut document =
         Document::new().with(Block::Pairs(rows.into_iter().map(|(k, v)| (k.to_owned(), v)).collect()));
-    for variable in VARIABLES.iter().filter(|v| v.name.starts_with("STRATA_")) {
+    for variable in VARIABLES.iter().filter(|v| is_ours(v.name)) {
         if let Some(value) = environment.text(variable.name) {
             document = document.note(Mark::Info, format!("{}={value}", variable.name));
         }
     }
     Ok(out.reply(&Reply { json, document, is_alarming: false })?)
+}
+
+/// Whether a variable is Strata's, or p-layer's with a meaning here.
+fn is_ours(name: &str) -> bool {
+    name.starts_with("STRATA_") || [P_LAYER_DB, P_LAYER_EMBED, KNOWLEDGE_DB_DIR].contains(&name)
 }

@@ -4,6 +4,7 @@ mod command_line;
 mod foreign_clients;
 mod hostile_lines;
 mod hostile_processes;
+mod importers;
 mod killed;
 mod many_clients;
 mod night;

@@ -100,7 +100,7 @@ fn episode(value: &Value, zone: &TimeZone) -> Result<EpisodeLine, String> {
 }
 
 /// Seconds since 1970; milliseconds and microseconds are recognised by their size.
-fn seconds(n: f64) -> Result<Timestamp, String> {
+pub(super) fn seconds(n: f64) -> Result<Timestamp, String> {
     let micros = match n.abs() {
         a if a < 1e11 => n * 1e6,
         a if a < 1e14 => n * 1e3,

@@ -2,6 +2,7 @@
 
 mod create;
 mod errors;
+mod foreign;
 mod network;
 mod open;
 mod pool;
@@ -16,7 +17,9 @@ use std::{
 };
 
 pub(crate) use create::Seed;
+pub(crate) use foreign::Foreign;
 pub(crate) use network::refuse_network;
+pub(crate) use open::beside;
 pub(crate) use session::{Row, Session};
 
 use crate::{

@@ -27,7 +27,7 @@ const STATEMENTS_KEPT: usize = 128;
 /// one write in 25 paid for a checkpoint, which showed in the 95th percentile.
 const PAGES_BETWEEN_CHECKPOINTS: i32 = 4_000;
 
-const READER_SETTINGS: &str =
+pub(super) const READER_SETTINGS: &str =
     "PRAGMA query_only = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;
          PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4096; PRAGMA mmap_size = 0;";
 
@@ -247,7 +247,7 @@ pub(super) fn refuse_foreign(connection: &Connection, schema: &Schema) -> Result
 
 /// Whether the file is empty or begins as SQLite files do. SQLite itself takes any very short file
 /// for an empty database and would write over it.
-fn has_database_header(path: &Path) -> Result<bool, StoreError> {
+pub(super) fn has_database_header(path: &Path) -> Result<bool, StoreError> {
     let mut start = Vec::new();
     let read = File::open(path).and_then(|file| file.take(16).read_to_end(&mut start));
     read.map_err(|error| explain_io("read", path, &error))?;
@@ -288,7 +288,7 @@ pub(super) fn writable(path: &Path) -> Result<(), String> {
     Ok(())
 }
 
-pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
@@ -297,12 +297,10 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
 /// `file:` and the path, with what means something in a URI escaped.
 fn immutable_uri(path: &Path) -> String {
     let mut uri = String::from("file:");
-    for c in path.to_string_lossy().chars() {
-        match c {
-            '%' => uri.push_str("%25"),
-            '?' => uri.push_str("%3f"),
-            '#' => uri.push_str("%23"),
-            c => uri.push(c),
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'%' | b'?' | b'#' | 0x80.. => uri.push_str(&format!("%{byte:02x}")),
+            byte => uri.push(char::from(*byte)),
         }
     }
     uri.push_str("?immutable=1");
@@ -320,6 +318,7 @@ mod tests {
 
     #[test]
     fn paths_are_escaped_in_uris() {
+        assert_eq!(immutable_uri(Path::new("/\u{c548}")), "file:/%ec%95%88?immutable=1");
         assert_eq!(immutable_uri(Path::new("/a b/50%?#.db")), "file:/a b/50%25%3f%23.db?immutable=1");
     }
 }

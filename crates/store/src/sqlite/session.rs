@@ -181,7 +181,7 @@ impl Row<'_> {
         self.damaged(index, &format!("holds {value}, which is out of range"))
     }
 
-    fn value(&self, index: usize) -> Result<ValueRef<'_>, StoreError> {
+    pub(super) fn value(&self, index: usize) -> Result<ValueRef<'_>, StoreError> {
         self.row.get_ref(index).map_err(|error| classify(&error, self.path))
     }
 

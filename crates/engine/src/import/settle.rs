@@ -1,0 +1,327 @@
+//! Writing what an import decided, in one transaction: all of it is in, or none.
+
+use std::collections::{HashMap, HashSet};
+
+use strata_core::{
+    memory::{Layer, Status},
+    principal::Principal,
+};
+use strata_store::{
+    error::StoreError,
+    ledger::{LedgerWrite, MemoryRow, NewAudit, NewMemory, PurgedKind, Seq, State},
+};
+
+use super::{
+    decide::{Actors, Plan},
+    incoming::Ending,
+    prepare::{Origin, Prepared, PreparedMemory},
+};
+use crate::{
+    authority, engine::Engine, error::Error, job::Job, maintain::reindex::index_everything, operation::Call,
+};
+
+/// The word in the audit for what an import stores.
+const IMPORT: &str = "import";
+
+/// What became of the rows.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Settled {
+    /// Memories stored now.
+    pub(super) added: usize,
+    /// Those of them that are kept as replaced: the same text is in force here already.
+    pub(super) merged: usize,
+    /// Memories that a new version replaced, or that changed layer or confidence.
+    pub(super) updated: usize,
+    /// Memories that ended, because their rows have.
+    pub(super) ended: usize,
+    /// Events stored now.
+    pub(super) episodes: usize,
+}
+
+/// A line in the audit about the import as a whole: its target, what it says and a hash.
+pub(super) type Summary = (String, String, Option<[u8; 32]>);
+
+/// Writes the plan as a job, `also` in the same transaction, and with `index` brings the index up to it.
+pub(super) fn settle(
+    engine: &Engine,
+    call: &Call<'_>,
+    origin: &Origin,
+    work: (&Prepared, &Plan, &Actors),
+    summary: Option<&Summary>,
+    index: bool,
+    mut also: impl FnMut(&LedgerWrite<'_>) -> Result<(), StoreError>,
+) -> Result<Settled, Error> {
+    let (prepared, plan, actors) = work;
+    let total = plan.new.len() + plan.episodes.len();
+    let job = Job::start(engine, call, IMPORT, total as u64)?;
+    let outcome = engine
+        .ledger(call)?
+        .write(&engine.control(call), engine.clock().now(), |w| {
+            let mut settling = Settling::new(w, call, origin, prepared, plan, actors);
+            settling.run(summary)?;
+            also(w)?;
+            if let Some(actor) = actors.approved() {
+                authority::seal(w, call, actor)?;
+            }
+            Ok(settling.settled)
+        })
+        .map_err(Error::from);
+    let indexed = outcome.and_then(|settled| {
+        if index {
+            index_everything(engine, call, &mut |done, total| job.progress(done, total, "indexing"))?;
+        }
+        Ok(settled)
+    });
+    job.finish(indexed, |s| format!("{} memories, {} events", s.added + s.updated, s.episodes))
+}
+
+struct Settling<'a> {
+    w: &'a LedgerWrite<'a>,
+    call: &'a Call<'a>,
+    origin: &'a Origin,
+    prepared: &'a Prepared,
+    plan: &'a Plan,
+    actors: &'a Actors,
+    /// Memories by the ids that chains of their store name.
+    chain: HashMap<i64, &'a str>,
+    /// What takes the place of what, by id.
+    replaces: HashSet<(&'a str, &'a str)>,
+    settled: Settled,
+}
+
+impl<'a> Settling<'a> {
+    fn new(
+        w: &'a LedgerWrite<'a>,
+        call: &'a Call<'a>,
+        origin: &'a Origin,
+        prepared: &'a Prepared,
+        plan: &'a Plan,
+        actors: &'a Actors,
+    ) -> Self {
+        let chain: HashMap<i64, &str> =
+            prepared.memories.iter().filter_map(|m| Some((m.number?, m.new.id.as_str()))).collect();
+        let successor = |m: &PreparedMemory| match m.ending {
+            Ending::Replaced(by, _) => chain.get(&by).copied(),
+            _ => None,
+        };
+        let replaces =
+            prepared.memories.iter().filter_map(|m| Some((successor(m)?, m.new.id.as_str()))).collect();
+        Self { w, call, origin, prepared, plan, actors, chain, replaces, settled: Settled::default() }
+    }
+
+    fn run(&mut self, summary: Option<&Summary>) -> Result<(), StoreError> {
+        let plan = self.plan;
+        let coming: HashSet<&str> =
+            plan.new.iter().map(|place| self.prepared.memories[*place].new.id.as_str()).collect();
+        for place in &plan.new {
+            self.add(&self.prepared.memories[*place], &coming)?;
+        }
+        for (place, head, id) in &plan.revised {
+            let row = &self.prepared.memories[*place];
+            let new = NewMemory { id: id.clone(), ..row.new.clone() };
+            self.replace(&new, 0, head, "its row in the older store says something else now")?;
+            self.settled.updated += 1;
+        }
+        for (head, state) in &plan.adjusted {
+            let seq = self.record(state.layer, "update", &head.id, "as in the older store", None)?;
+            self.w.change_state(head.number, Some(head.state_seq), state, seq)?;
+            self.settled.updated += 1;
+        }
+        for (place, head) in &plan.ended {
+            self.end(&self.prepared.memories[*place], head)?;
+            self.settled.ended += 1;
+        }
+        self.episodes()?;
+        if let Some((target, reason, hash)) = summary {
+            let row = NewAudit {
+                reason,
+                after_hash: *hash,
+                ..NewAudit::new(&self.origin.caller, self.call.face, IMPORT, target)
+            };
+            self.w.record(&row)?;
+        }
+        Ok(())
+    }
+
+    fn record(
+        &self,
+        layer: Layer,
+        action: &str,
+        target: &str,
+        reason: &str,
+        hash: Option<[u8; 32]>,
+    ) -> Result<Seq, StoreError> {
+        let actor: Principal = self.actors.of(layer, self.origin);
+        self.w.record(&NewAudit {
+            layer: Some(layer),
+            reason,
+            after_hash: hash,
+            ..NewAudit::new(&actor, self.call.face, action, target)
+        })
+    }
+
+    /// Stores a row that is not here, with how it ended.
+    fn add(&mut self, row: &PreparedMemory, coming: &HashSet<&str>) -> Result<(), StoreError> {
+        let id = row.new.id.as_str();
+        if self.w.memory(id)?.is_some() || self.w.is_purged(id)? {
+            return Ok(());
+        }
+        let wanted = row.number.unwrap_or(0);
+        let reason = format!("{} {}", self.origin.source, row.key);
+        if row.status() == Status::Active {
+            match self.w.live_by_content(&row.new.scope, &self.w.content_key(&row.new.identity)?)? {
+                None => {
+                    let number = self.w.free_number(PurgedKind::Memory, wanted)?;
+                    let born = self.born(&row.new, &reason)?;
+                    self.w.load_memory(number, &row.new, &[(born, row.new.state)], (None, None))?;
+                }
+                Some(twin) if self.outranks(&row.new, &twin) => {
+                    self.replace(&row.new, wanted, &twin, "the same text, by an import")?;
+                }
+                Some(twin) => {
+                    self.settled.merged += 1;
+                    self.set_aside(row, wanted, &twin, &reason)?;
+                }
+            }
+        } else {
+            self.add_ended(row, wanted, &reason, coming)?;
+        }
+        self.settled.added += 1;
+        Ok(())
+    }
+
+    fn born(&self, new: &NewMemory, reason: &str) -> Result<Seq, StoreError> {
+        self.record(new.state.layer, IMPORT, new.id.as_str(), reason, Some(new.content_hash()))
+    }
+
+    /// Whether a row takes the place of a memory of the same text: it is its successor, or of more authority.
+    fn outranks(&self, new: &NewMemory, twin: &MemoryRow) -> bool {
+        self.replaces.contains(&(new.id.as_str(), twin.id.as_str())) || new.state.layer < twin.state.layer
+    }
+
+    /// Keeps a row whose text is in force here already, as replaced by that memory.
+    fn set_aside(
+        &self,
+        row: &PreparedMemory,
+        wanted: i64,
+        twin: &MemoryRow,
+        reason: &str,
+    ) -> Result<(), StoreError> {
+        let number = self.w.free_number(PurgedKind::Memory, wanted)?;
+        let born = self.born(&row.new, reason)?;
+        let state = State { status: Status::Superseded, ..row.new.state };
+        let why = "the same text is in force already";
+        self.w.load_memory(number, &row.new, &[(born, state)], (Some(&twin.id), Some(why)))
+    }
+
+    /// Stores a row together with its end.
+    fn add_ended(
+        &self,
+        row: &PreparedMemory,
+        wanted: i64,
+        reason: &str,
+        coming: &HashSet<&str>,
+    ) -> Result<(), StoreError> {
+        let number = self.w.free_number(PurgedKind::Memory, wanted)?;
+        let born = self.born(&row.new, reason)?;
+        let (successor, why) = self.successor(row, coming)?;
+        let status = match (row.status(), successor) {
+            (Status::Superseded, None) => Status::Archived,
+            (status, _) => status,
+        };
+        let (layer, id) = (row.new.state.layer, row.new.id.as_str());
+        let ended = self.record(layer, word(status), id, why, None)?;
+        let history = [(born, row.new.state), (ended, State { status, ..row.new.state })];
+        self.w.load_memory(number, &row.new, &history, (successor, successor.map(|_| why)))
+    }
+
+    /// The memory that takes a row's place, if it is here or coming, and why.
+    fn successor<'r>(
+        &'r self,
+        row: &'r PreparedMemory,
+        coming: &HashSet<&str>,
+    ) -> Result<(Option<&'r str>, &'r str), StoreError> {
+        match &row.ending {
+            Ending::InForce => Ok((None, "")),
+            Ending::Forgotten(why) | Ending::Archived(why) => Ok((None, why)),
+            Ending::Replaced(by, why) => {
+                let Some(id) = self.chain.get(by).copied() else { return Ok((None, why)) };
+                let there = coming.contains(id) || self.w.memory(id)?.is_some();
+                Ok((there.then_some(id), why))
+            }
+        }
+    }
+
+    /// Puts a new memory in the place of one that is in force. For a moment that nobody sees it is archived,
+    /// because two of the same text cannot be in force together.
+    fn replace(&self, new: &NewMemory, wanted: i64, old: &MemoryRow, why: &str) -> Result<(), StoreError> {
+        let number = self.w.free_number(PurgedKind::Memory, wanted)?;
+        let retired = self.record(old.state.layer, "supersede", &old.id, why, None)?;
+        let born = self.born(new, why)?;
+        let hidden = State { status: Status::Archived, ..new.state };
+        self.w.load_memory(number, new, &[(born, hidden)], (None, None))?;
+        self.w.supersede(old.number, number, why, retired)?;
+        self.w.change_state(number, None, &new.state, born)
+    }
+
+    /// Ends a memory whose row has ended since the last import.
+    fn end(&self, row: &PreparedMemory, head: &MemoryRow) -> Result<(), StoreError> {
+        let Some(head) = self.w.memory(&head.id)?.filter(|now| now.state.status.is_live()) else {
+            return Ok(());
+        };
+        let none = HashSet::new();
+        let (successor, why) = self.successor(row, &none)?;
+        let successor = match successor {
+            Some(id) => self.w.memory(id)?.filter(|s| s.id != head.id),
+            None => None,
+        };
+        let status = match (row.status(), &successor) {
+            (Status::Superseded, None) => Status::Archived,
+            (status, _) => status,
+        };
+        let seq = self.record(head.state.layer, word(status), &head.id, why, None)?;
+        match successor {
+            Some(by) => self.w.supersede(head.number, by.number, why, seq),
+            None => {
+                let state = State { status, pinned: false, ..head.state };
+                self.w.change_state(head.number, Some(head.state_seq), &state, seq)
+            }
+        }
+    }
+
+    fn episodes(&mut self) -> Result<(), StoreError> {
+        let mut fresh = Vec::new();
+        for place in &self.plan.episodes {
+            let (_, episode) = &self.prepared.episodes[*place];
+            if self.w.episode(episode.id.as_str())?.is_none() && !self.w.is_purged(episode.id.as_str())? {
+                fresh.push(episode.clone());
+            }
+        }
+        if fresh.is_empty() {
+            return Ok(());
+        }
+        let target = format!("episodes:{}", fresh.len());
+        let mut hasher = blake3::Hasher::new();
+        for episode in &fresh {
+            hasher.update(&(episode.text.len() as u64).to_le_bytes()).update(episode.text.as_bytes());
+        }
+        let row = NewAudit {
+            layer: Some(Layer::P2),
+            reason: &self.origin.source,
+            after_hash: Some(*hasher.finalize().as_bytes()),
+            ..NewAudit::new(&self.origin.gateway, self.call.face, IMPORT, &target)
+        };
+        let seq = self.w.record(&row)?;
+        self.settled.episodes = self.w.insert_episodes(&fresh, seq)?.iter().filter(|e| e.added).count();
+        Ok(())
+    }
+}
+
+/// What the audit calls an end.
+const fn word(status: Status) -> &'static str {
+    match status {
+        Status::Trashed => "forget",
+        Status::Superseded => "supersede",
+        _ => "archive",
+    }
+}

@@ -1,0 +1,277 @@
+//! drewgent databases on their way in, once and as long as they are written; rules and incidents as Markdown.
+
+#![allow(clippy::panic, reason = "a session that cannot go on fails its test")]
+
+mod maintain_support;
+
+use std::{
+    path::PathBuf,
+    thread,
+    time::{Duration, Instant},
+};
+
+use maintain_support::{Session, become_owner, home};
+use serde_json::{Value, json};
+use strata_core::{
+    cancel::Cancel,
+    error::ErrorKind,
+    principal::{Face, PrincipalKind},
+    time::Timestamp,
+};
+use strata_engine::{operation::Call, registry::OPERATIONS};
+use strata_store::{
+    files::write_atomic,
+    ledger::{EpisodeFilter, EpisodeRow, MemoryFilter, MemoryRow},
+    sql::Control,
+};
+use strata_testkit::older::OlderStore;
+
+fn filled(s: &Session) -> OlderStore {
+    OlderStore::drewgent_in_use(s.home.path().join("work/knowledge.db"))
+}
+
+fn import(s: &Session, store: &OlderStore) -> Value {
+    s.ok("import_drewgent", json!({ "path": store.path() }))
+}
+
+fn memories(s: &Session) -> Vec<MemoryRow> {
+    let all = MemoryFilter { limit: 10_000, ..MemoryFilter::default() };
+    let ledger = s.engine.existing_ledger().expect("a home");
+    ledger.read(&Control::default(), |r| r.memories(&all)).expect("read")
+}
+
+fn episodes(s: &Session) -> Vec<EpisodeRow> {
+    let all = EpisodeFilter { limit: 10_000, ..EpisodeFilter::default() };
+    let ledger = s.engine.existing_ledger().expect("a home");
+    ledger.read(&Control::default(), |r| r.episodes(&all)).expect("read")
+}
+
+#[test]
+fn p_layer_c62_a_drewgent_database_comes_in_with_its_dates_and_only_once() {
+    let s = home(21);
+    let store = filled(&s);
+    let first = import(&s, &store);
+    for key in [
+        "knowledge_imported",
+        "entities_imported",
+        "relations_imported",
+        "relations_skipped",
+        "sessions_imported",
+        "reembedded",
+    ] {
+        assert!(first[key].is_u64(), "{key}: {first:#}");
+    }
+    assert_eq!(
+        (&first["knowledge_imported"], &first["sessions_imported"]),
+        (&json!(3), &json!(2)),
+        "{first:#}"
+    );
+    assert_eq!(first["reembedded"], 3);
+    let entities = first["entities_imported"].as_u64().zip(first["entities_skipped"].as_u64());
+    assert_eq!(entities.map(|(a, b)| a + b), Some(2), "a label is one entity: {first:#}");
+    let relations = first["relations_imported"].as_u64().zip(first["relations_skipped"].as_u64());
+    assert_eq!(relations.map(|(a, b)| a + b), Some(2), "one link, one without an end: {first:#}");
+    let problems = first["problems"].to_string();
+    assert!(problems.contains("knowledge #3") && problems.contains("relations #3"), "{first:#}");
+    assert!(first["adjustments"].to_string().contains("entities #2"), "bad JSON is said: {first:#}");
+    let second = import(&s, &store);
+    assert_eq!((&second["knowledge_imported"], &second["sessions_imported"]), (&json!(0), &json!(0)));
+    let all = memories(&s);
+    assert_eq!(all.len(), 3);
+    let of = |text: &str| all.iter().find(|m| m.body.contains(text)).expect("it came in");
+    assert_eq!(of("화요일").created_at.to_rfc3339(), "2025-11-02T10:00:00Z");
+    assert_eq!((of("磁盘").kind.as_str(), of("磁盘").state.layer.as_str()), ("fact", "P5"));
+    let sessions = episodes(&s);
+    assert_eq!(sessions[0].at.to_rfc3339(), "2025-11-01T09:00:00Z");
+    let payload: Value = serde_json::from_str(&sessions[0].text).expect("JSON");
+    assert_eq!(payload, json!({ "title": "배포 회의", "message_count": 12 }));
+}
+
+#[test]
+fn tables_that_are_missing_are_no_obstacle() {
+    let s = home(22);
+    let store = filled(&s);
+    store.run("DROP TABLE sessions; DROP TABLE entities; DROP TABLE relations; ALTER TABLE knowledge DROP COLUMN source");
+    let reply = import(&s, &store);
+    assert_eq!(
+        (&reply["knowledge_imported"], &reply["sessions_imported"]),
+        (&json!(3), &json!(0)),
+        "{reply:#}"
+    );
+    store.run("DROP TABLE knowledge");
+    assert_eq!(s.fails("import_drewgent", json!({ "path": store.path() })), ErrorKind::Invalid);
+    assert_eq!(s.fails("import_drewgent", json!({ "path": "nowhere.db" })), ErrorKind::Unavailable);
+}
+
+/// Follows a file on a thread of its own while `work` writes to it, then withdraws the call.
+fn following(s: &Session, path: PathBuf, work: impl FnOnce()) -> Value {
+    let cancel = Cancel::default();
+    let entry = OPERATIONS.iter().find(|e| e.spec.tool == "import_drewgent").expect("the tool");
+    thread::scope(|scope| {
+        let flag = cancel.clone();
+        let follower = scope.spawn(move || {
+            let call = Call {
+                principal: &s.principal,
+                scope: &s.scope,
+                face: Face::Cli,
+                deadline: Timestamp::MAX,
+                cancel: &flag,
+                progress: &|_, _| {},
+                secret: None,
+            };
+            let arguments = json!({ "path": path, "follow": true, "interval": 0.1 });
+            (entry.run)(&s.engine, &call, arguments).map(|reply| reply.json)
+        });
+        work();
+        cancel.cancel();
+        follower.join().expect("no panic").expect("it ends well")
+    })
+}
+
+/// Waits until so many memories are in force.
+fn until(s: &Session, count: usize) {
+    let started = Instant::now();
+    while !s.engine.is_initialised() || memories(s).len() != count {
+        assert!(started.elapsed() < Duration::from_secs(60), "{} memories", memories(s).len());
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn say(store: &OlderStore, text: &str) {
+    store.put_texts(
+        "knowledge",
+        &[("type", "fact"), ("content", text), ("created_at", "2025-12-01T00:00:00Z")],
+    );
+}
+
+#[test]
+fn following_keeps_up_with_a_writer_that_locks_and_replaces_its_file() {
+    let s = home(23);
+    let store = filled(&s);
+    let path = store.path().to_path_buf();
+    let reply = following(&s, path.clone(), || {
+        until(&s, 3);
+        say(&store, "written while followed");
+        until(&s, 4);
+        store.run("BEGIN EXCLUSIVE");
+        say(&store, "written under a lock");
+        thread::sleep(Duration::from_millis(400));
+        store.run("COMMIT");
+        until(&s, 5);
+        let other = OlderStore::drewgent(s.home.path().join("work/new.db"));
+        say(&other, "in the file that took its place");
+        let other = other.close();
+        std::fs::remove_file(&path).expect("gone for a moment");
+        thread::sleep(Duration::from_millis(300));
+        std::fs::rename(other, &path).expect("replaced");
+        until(&s, 6);
+    });
+    assert_eq!(reply["knowledge_imported"], 6, "{reply:#}");
+    assert!(reply["waits"].as_u64().is_some_and(|waits| waits >= 1), "{reply:#}");
+    let again = following(&s, path, || thread::sleep(Duration::from_millis(300)));
+    assert_eq!(
+        (&again["knowledge_imported"], &again["passes"]),
+        (&json!(0), &json!(0)),
+        "the cursor was kept"
+    );
+}
+
+#[test]
+fn p_layer_c63_rules_and_incidents_come_in_once() {
+    let mut s = home(24);
+    become_owner(&mut s);
+    let rules = s.home.path().join("work/rules.md");
+    write_atomic_in(
+        &rules,
+        "# House\n\n## [P0] Never force-push\npriority: 1\n\nIt rewrites history.\n\n## [P1] 차분하게 답한다\n\n## [P8] beyond\n\n## [P5] Prefer small commits\n",
+    );
+    let secret = s.secret.take();
+    let error = s.reply("import_rules", json!({ "path": rules })).expect_err("no secret");
+    assert_eq!(error.kind(), ErrorKind::ApprovalRequired);
+    assert!(error.to_string().contains("2 rows"), "{error}");
+    assert!(memories(&s).is_empty(), "nothing half done");
+    s.secret = secret;
+    let first = s.ok("import_rules", json!({ "path": rules }));
+    assert_eq!((&first["imported"], &first["rejected"]), (&json!(3), &json!(1)), "{first:#}");
+    assert!(first["problems"][0].as_str().is_some_and(|p| p.starts_with("line 10: ")), "{first:#}");
+    s.secret = None;
+    assert_eq!(s.ok("import_rules", json!({ "path": rules }))["imported"], 0);
+    let all = memories(&s);
+    let rule = all.iter().find(|m| m.title == "Never force-push").expect("the rule");
+    assert_eq!(
+        (rule.state.layer.as_str(), rule.body.as_str()),
+        ("P0", "Never force-push\n\nIt rewrites history.")
+    );
+
+    let folder = s.home.path().join("work/incidents");
+    write_atomic_in(&folder.join("1-a.md"), "# 503 after the deploy\n\nThe certificate had expired.\n");
+    write_atomic_in(&folder.join("a.md"), "# 디스크가 가득 찼다\n");
+    write_atomic_in(&folder.join("notes.txt"), "not an incident");
+    let first = s.ok("import_incidents", json!({ "path": folder }));
+    assert_eq!(first["imported"], 2, "{first:#}");
+    assert_eq!(s.ok("import_incidents", json!({ "path": folder }))["imported"], 0);
+    assert_eq!(s.ok("import_incidents", json!({ "path": folder.join("missing") }))["imported"], 0);
+    let kept = episodes(&s);
+    let metadata: Value = serde_json::from_str(&kept[0].metadata).expect("JSON");
+    assert_eq!(
+        (&metadata["kind"], &metadata["file"], &metadata["version"]),
+        (&json!("incident"), &json!("1-a.md"), &json!("1"))
+    );
+    assert!(!s.recall("certificate expired 503").is_empty());
+    assert_eq!(s.ok("doctor", json!({}))["healthy"], true);
+}
+
+#[expect(clippy::disallowed_methods, reason = "a fixture needs no atomic write")]
+fn write_atomic_in(path: &std::path::Path, text: impl AsRef<[u8]>) {
+    std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+    std::fs::write(path, text).expect("a fixture");
+}
+
+#[test]
+fn a_changed_rule_takes_the_place_of_the_old_one_and_a_forgotten_one_stays_out() {
+    let s = home(25).of_kind(PrincipalKind::Human);
+    let path = s.home.path().join("rules.md");
+    write_atomic(&path, b"## [P5] Prefer small commits\npriority: 50\n\n## [P4] Write tests first\n\n## [P5] Prefer small commits\n").expect("a file");
+    let first = s.ok("import_rules", json!({ "path": path }));
+    assert_eq!((&first["imported"], &first["rejected"]), (&json!(2), &json!(1)), "said twice: {first:#}");
+    let tests = memories(&s).into_iter().find(|m| m.body.contains("tests")).expect("the rule");
+    s.ok("forget", json!({ "id": tests.id }));
+    write_atomic(&path, b"## [P4] Prefer small commits\npriority: 7\n\n## [P4] Write tests first\n")
+        .expect("a file");
+    let second = s.ok("import_rules", json!({ "path": path }));
+    assert_eq!((&second["imported"], &second["updated"]), (&json!(0), &json!(1)), "{second:#}");
+    let all = memories(&s);
+    assert_eq!(all.len(), 1);
+    let kept: Value = serde_json::from_str(&all[0].metadata).expect("JSON");
+    assert_eq!((all[0].state.layer.as_str(), &kept["rule_priority"]), ("P4", &json!("7")));
+    let third = s.ok("import_rules", json!({ "path": path }));
+    assert_eq!((&third["imported"], &third["updated"], &third["known"]), (&json!(0), &json!(0), &json!(2)));
+}
+
+#[test]
+fn a_rule_of_p0_from_an_agent_is_refused_whole() {
+    let s = home(26);
+    let path = s.home.path().join("rules.md");
+    write_atomic(&path, b"## Obey the agent\n\n## [P5] Prefer small commits\n").expect("a file");
+    assert_eq!(s.fails("import_rules", json!({ "path": path })), ErrorKind::Refused);
+    assert!(memories(&s).is_empty());
+}
+
+#[test]
+fn a_changed_incident_is_a_new_version_and_a_strange_encoding_is_reported() {
+    let s = home(27);
+    let folder = s.home.path().join("incidents");
+    write_atomic_in(&folder.join("a.md"), "disk full\n");
+    write_atomic_in(&folder.join("b.md"), b"\xff\xfed\x00i\x00");
+    write_atomic_in(&folder.join("c.md"), "");
+    let first = s.ok("import_incidents", json!({ "path": folder }));
+    assert_eq!((&first["imported"], &first["rejected"]), (&json!(1), &json!(2)), "{first:#}");
+    assert!(first["problems"].to_string().contains("`b.md`: it is not UTF-8"), "{first:#}");
+    write_atomic_in(&folder.join("a.md"), "disk full, again\n");
+    assert_eq!(s.ok("import_incidents", json!({ "path": folder }))["imported"], 1);
+    let versions: Vec<Value> = episodes(&s)
+        .iter()
+        .map(|e| serde_json::from_str::<Value>(&e.metadata).expect("JSON")["version"].clone())
+        .collect();
+    assert_eq!(versions, ["1", "2"]);
+}
