@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use strata_store::{backup, ledger::PurgedKind};
+use strata_store::{
+    backup::{self, Listed},
+    ledger::PurgedKind,
+};
 
 use super::{Examination, ledger::named};
 use crate::{
@@ -149,6 +152,9 @@ impl Examination<'_> {
             let hint = "it cannot be restored; remove its folder";
             self.warn("backups", format!("{}: {reason}", broken.directory.display()), hint);
         }
+        if self.full {
+            self.contents_of(&listed)?;
+        }
         match whole.first() {
             None => self.warn("backups", "there are none", "`strata backup create` makes one"),
             Some(newest) => {
@@ -160,6 +166,20 @@ impl Examination<'_> {
                         newest.created_at.to_rfc3339()
                     ),
                 );
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Examination<'_> {
+    /// Every byte of every backup, and whether its ledger is what its own audit recorded.
+    fn contents_of(&mut self, listed: &[Listed]) -> Result<(), Error> {
+        let control = self.engine.control(self.call);
+        for whole in listed.iter().filter(|l| l.manifest.is_ok()) {
+            for found in backup::verify(&whole.directory, &control)? {
+                let hint = "somebody changed the backup; it cannot be restored, make another one";
+                self.bad("backups", format!("{}: {found}", whole.directory.display()), hint);
             }
         }
         Ok(())
