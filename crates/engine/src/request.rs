@@ -89,7 +89,7 @@ fn coerce(value: Value, expected: &Value) -> Value {
             "false" | "no" | "0" => false.into(),
             _ => Value::String(s),
         },
-        (Some("string"), Value::Number(n)) => n.to_string().into(),
+        (Some("string"), Value::Number(n)) => whole(n).to_string().into(),
         (Some("array"), value) => coerce_list(value, &expected["items"]),
         (Some("object"), Value::String(s)) => match serde_json::from_str::<Value>(&s) {
             Ok(Value::Object(o)) => Value::Object(o),

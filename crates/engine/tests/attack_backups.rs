@@ -72,6 +72,13 @@ fn a_doctored_backup_is_refused_to_everybody_and_named() {
         assert_eq!(s.fails("backup_restore", restore), ErrorKind::Corrupt, "{damage:?}");
         assert_eq!(rules(&s), before);
         assert_eq!(s.ok("doctor", json!({}))["healthy"], true);
+        let report = s.ok("doctor", json!({ "full": true }));
+        let told = report["findings"].as_array().expect("findings").iter().any(|f| {
+            f["check"] == "backups"
+                && f["status"] == "bad"
+                && f["detail"].as_str().is_some_and(|d| d.contains(&id))
+        });
+        assert!(told, "{damage:?}: {report:#}");
     }
 }
 

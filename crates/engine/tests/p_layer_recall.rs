@@ -302,6 +302,75 @@ fn p_layer_c46_the_same_question_twice_has_the_same_answer() {
     for _ in 0..5 {
         assert_eq!(s.recall("humidity in hall 3"), first);
     }
+    let asked = json!({ "query": "humidity in hall 3", "serendipity": false });
+    assert_eq!(ids(&s.ok("recall", asked)), first);
+}
+
+#[test]
+fn p_layer_c46_one_result_by_chance_is_marked_and_comes_only_when_asked_for() {
+    let s = Session::new();
+    let asked = json!({ "query": "humidity in hall 3", "serendipity": true, "budget_tokens": 4000 });
+    assert_eq!(s.ok("recall", asked.clone())["hits"], json!([]), "nothing found stays nothing");
+    for n in 0..60 {
+        s.remember(&format!("sensor {n} in hall {} reports humidity", n % 7));
+    }
+    let gone = s.remember("the choir sings at eleven");
+    s.ok("forget", json!({ "id": gone }));
+    let usual = ids(&s.ok("recall", json!({ "query": "humidity in hall 3", "budget_tokens": 4000 })));
+    let mut drawn = std::collections::HashSet::new();
+    for _ in 0..20 {
+        let reply = s.reply("recall", asked.clone()).expect("found");
+        let mut hits = ids(&reply.json);
+        let by_chance = hits.pop().expect("one more");
+        assert_eq!(hits, usual);
+        assert!(!usual.contains(&by_chance) && by_chance != gone);
+        let marked =
+            reply.json["hits"].as_array().expect("hits").iter().filter(|h| h["_serendipity"] == true);
+        assert_eq!(marked.count(), 1);
+        assert!(reply.document.to_markdown().contains("drawn by chance"));
+        drawn.insert(by_chance);
+    }
+    assert!(drawn.len() > 3, "not always the same: {drawn:?}");
+    let narrow = json!({ "query": "humidity", "serendipity": true, "kinds": ["incident"] });
+    assert_eq!(s.ok("recall", narrow)["hits"], json!([]), "a filter holds for chance, too");
+}
+
+#[test]
+fn the_seeds_arguments_are_understood_by_the_tools_of_the_same_name() {
+    let s = Session::new();
+    let kept = s.ok(
+        "remember",
+        json!({ "fact": "the ferry leaves at nine", "type": "decision", "source": "quay", "layer": "P5", "confidence": "0.9", "ttl_days": "30" }),
+    );
+    assert_eq!((&kept["kind"], &kept["number"]), (&json!("decision"), &json!(1)));
+    for id in [json!(1), json!("1"), json!("#1"), json!(1.0)] {
+        let text = s.text("update", json!({ "id": id, "confidence": 0.5 }));
+        assert!(text.contains("updated #1"), "{text}");
+        s.ok("update", json!({ "id": id, "confidence": 0.9 }));
+    }
+    let text = s.text("update", json!({ "id": 1, "fact": "the ferry leaves at ten", "type": "fact" }));
+    assert!(text.contains("#1 → #2"), "{text}");
+    let found =
+        s.text("recall", json!({ "query": "ferry", "limit": "5", "serendipity": "false", "why": true }));
+    assert!(found.contains("leaves at ten") && found.contains("quay"), "{found}");
+    let plain = s.ok("recall", json!({ "query": "ferry", "no_semantic": true }));
+    assert_eq!(
+        (plain["hits"].as_array().map(Vec::len), plain["semantic"].as_str()),
+        (Some(1), Some("off: this search is by words alone"))
+    );
+    for asked in [
+        json!({ "query": "ferry", "limit": 3, "budget_chars": 400 }),
+        json!({ "budget": 400 }),
+        json!({ "query": "ferry", "no_semantic": true }),
+        json!({ "query": "" }),
+    ] {
+        let context = s.ok("context", asked);
+        let context = context["context"].as_str().expect("text");
+        assert!(context.contains("leaves at ten") && context.chars().count() <= 400, "{context}");
+    }
+    let text = s.text("forget", json!({ "id": "2", "reason": "sold" }));
+    assert!(text.contains("superseded #2"), "{text}");
+    assert!(s.text("recall", json!({ "query": "ferry" })).contains("Nothing found in memory"));
 }
 
 #[test]

@@ -75,8 +75,17 @@ fn a_condition_is_shown_with_the_rule_and_a_disabled_rule_is_shown_nowhere() {
         let listed = s.ok("rules_list", json!({}));
         assert_eq!((listed["rules"].as_array().map(Vec::len), &listed["disabled"]), (Some(0), &json!(1)));
         assert_eq!(s.ok("rules_list", json!({ "all": true }))["rules"][0]["enabled"], false);
+        assert!(
+            !s.text("inspect", json!({ "id": id })).contains("approved rules"),
+            "it is not to be followed"
+        );
         assert_eq!(s.fails("rules_disable", json!({ "id": id })), ErrorKind::Conflict);
         s.ok("rules_enable", json!({ "id": id }));
+        let shown = s.text("inspect", json!({ "id": id }));
+        assert!(
+            shown.contains("approved rules") && shown.contains("applies when: the table has data"),
+            "{shown}"
+        );
     }
 }
 

@@ -46,6 +46,8 @@ pub struct Request {
     pub budget_chars: Option<u32>,
     /// Most memories beside the rules. Default 10.
     pub limit: Option<u32>,
+    /// Search by words alone, without meaning.
+    pub no_semantic: Option<bool>,
 }
 
 /// The pack.
@@ -101,13 +103,14 @@ impl Operation for Context {
         effect: Effect::Read,
         audience: Audience::Everyone,
     };
-    const ALIASES: &'static [(&'static str, &'static str)] = &[("task", "query")];
+    const ALIASES: &'static [(&'static str, &'static str)] = &[("task", "query"), ("budget", "budget_chars")];
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let budget = request.budget();
         let query = request.query.filter(|q| !q.trim().is_empty());
         let limit = request.limit.unwrap_or(10).clamp(1, 50) as usize;
-        let classes = gather(engine, call, query.as_deref(), limit)?;
+        let words_only = request.no_semantic.unwrap_or(false);
+        let classes = gather(engine, call, query.as_deref(), limit, words_only)?;
         Ok(Response::new(query, pack(&classes, budget), budget.tokens()))
     }
 }
@@ -118,6 +121,7 @@ pub fn gather(
     call: &Call<'_>,
     query: Option<&str>,
     limit: usize,
+    words_only: bool,
 ) -> Result<Vec<Class>, Error> {
     let ledger = engine.ledger(call)?;
     let control = engine.control(call);
@@ -129,7 +133,8 @@ pub fn gather(
     let zone = &engine.settings().zone;
     let memories = match query {
         Some(text) => {
-            search(engine, call, &Query { floor: Floor::Task, ..Query::new(text, call.scope, limit) })?
+            let asked = Query { floor: Floor::Task, words_only, ..Query::new(text, call.scope, limit) };
+            search(engine, call, &asked)?
                 .hits
                 .iter()
                 .filter(|h| !matches!(&h.item, Item::Memory(m) if is_authority(m)))

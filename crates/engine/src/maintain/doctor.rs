@@ -23,7 +23,7 @@ pub struct Doctor;
 /// How closely to look, and whether to repair.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct Request {
-    /// Also compare every database index with its table; slow for large homes.
+    /// Also compare every database index with its table, and every backup with its audit; slow for large homes.
     pub full: Option<bool>,
     /// Also do what is safe: rebuild a damaged index, remove leftovers, end dead jobs, complete purges that were cut short.
     pub fix: Option<bool>,

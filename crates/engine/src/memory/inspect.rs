@@ -24,6 +24,7 @@ use crate::{
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     recall::item::metadata,
     render::{Block, Document, Mark, Record, Render, Trust},
+    rules,
 };
 
 /// See the module.
@@ -78,6 +79,15 @@ pub struct MemoryView {
     pub text: String,
     /// Its layer.
     pub layer: String,
+    /// Of a rule: its place in its layer; the lower number goes first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<i64>,
+    /// Of a rule: when it applies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub condition: Option<String>,
+    /// Of a rule: whether it is in force.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enabled: Option<bool>,
     /// Where it stands in its life.
     pub status: String,
     /// hot or cold.
@@ -262,8 +272,17 @@ fn memory(
     let history = r.history(row.number)?;
     let evidence = r.evidence(row.number)?;
     let usage = r.usage(row.number)?;
-    let distils = distils(r, row.number)?;
-    Ok(MemoryView { distils, ..MemoryView::new(row, &history, &evidence, usage, zone) })
+    let rule = match rules::is_rule(&row.kind) {
+        true => Some(r.rule(row.number)?.map(|held| held.attributes).unwrap_or_default()),
+        false => None,
+    };
+    let mut view = MemoryView::new(row, &history, &evidence, usage, zone);
+    if let Some(rule) = rule {
+        (view.priority, view.condition, view.enabled) =
+            (Some(rule.priority), rule.condition, Some(rule.enabled));
+    }
+    view.distils = distils(r, row.number)?;
+    Ok(view)
 }
 
 /// What a digest was made of.
@@ -350,6 +369,9 @@ impl MemoryView {
             title: optional(row.title),
             text: row.body,
             layer: row.state.layer.to_string(),
+            priority: None,
+            condition: None,
+            enabled: None,
             status: row.state.status.to_string(),
             tier: row.state.tier.to_string(),
             confidence: row.state.confidence,
@@ -398,6 +420,11 @@ impl MemoryView {
             ("because", &self.superseded_reason),
         ];
         pairs.extend(optional.into_iter().filter_map(|(k, v)| Some((k.to_owned(), v.clone()?))));
+        if let Some(priority) = self.priority {
+            let off = if self.enabled == Some(false) { ", disabled" } else { "" };
+            pairs.push(("priority".to_owned(), format!("{priority}{off}")));
+        }
+        pairs.extend(self.condition.iter().map(|condition| ("applies when".to_owned(), condition.clone())));
         if !self.tags.is_empty() {
             pairs.push(("tags".to_owned(), self.tags.join(", ")));
         }
@@ -410,7 +437,8 @@ impl MemoryView {
     }
 
     fn render(&self) -> Document {
-        let trust = if matches!(self.layer.as_str(), "P0" | "P1") && self.status == "active" {
+        let in_force = self.status == "active" && self.enabled != Some(false);
+        let trust = if in_force && matches!(self.layer.as_str(), "P0" | "P1") {
             Trust::Approved
         } else {
             Trust::Data

@@ -52,6 +52,10 @@ pub struct Request {
     pub explain: Option<bool>,
     /// Most tokens of the answer. Default 2000, at most 8000.
     pub budget_tokens: Option<u32>,
+    /// Search by words alone, without meaning.
+    pub no_semantic: Option<bool>,
+    /// Add one memory drawn by chance, marked as such, when anything was found.
+    pub serendipity: Option<bool>,
 }
 
 /// The sources by name.
@@ -111,6 +115,7 @@ impl Request {
             as_of: moment("as_of", &self.as_of)?.map(|r| Timestamp(r.to.0.saturating_sub(1))),
             valid_at: moment("valid_at", &self.valid_at)?.map(|r| r.from),
             floor: Floor::Answer,
+            words_only: self.no_semantic.unwrap_or(false),
             limit: self.limit(engine)?,
         })
     }

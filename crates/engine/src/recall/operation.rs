@@ -3,10 +3,14 @@
 use jiff::tz::TimeZone;
 use serde::Serialize;
 use strata_core::budget::estimate_tokens;
-use strata_store::index::{Found, cut};
+use strata_store::{
+    index::{self, cut},
+    ledger::MemoryRow,
+};
 
 use super::{
     arguments::Request,
+    chance,
     elsewhere::{self, Elsewhere},
     item::Item,
     search::{self, Hit, Outcome},
@@ -102,6 +106,9 @@ pub struct HitView {
     /// Further sources that say nearly the same.
     #[serde(skip_serializing_if = "is_zero_usize")]
     pub duplicates: usize,
+    /// Whether it was drawn by chance and answers nothing.
+    #[serde(rename = "_serendipity", skip_serializing_if = "std::ops::Not::not")]
+    pub serendipity: bool,
     /// With `explain`: how the score came about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<serde_json::Value>,
@@ -154,7 +161,12 @@ impl Operation for Recall {
         count_use(engine, call, &outcome);
         let explain = request.explain.unwrap_or(false);
         let budget = request.budget_tokens.unwrap_or(DEFAULT_BUDGET).min(MAX_BUDGET);
-        Ok(Response::new(engine, request.query, &outcome, elsewhere, explain, budget))
+        let chance = match request.serendipity {
+            Some(true) => chance::draw(engine, call, &query, &outcome)?,
+            _ => None,
+        };
+        let found = Found { outcome: &outcome, chance: chance.as_ref(), words_only: query.words_only };
+        Ok(Response::new(engine, request.query, &found, elsewhere, explain, budget))
     }
 }
 
@@ -170,11 +182,19 @@ fn count_use(engine: &Engine, call: &Call<'_>, outcome: &Outcome) {
     }
 }
 
+/// What a recall returns, before it is fitted to the budget.
+struct Found<'a> {
+    outcome: &'a Outcome,
+    /// A memory drawn by chance.
+    chance: Option<&'a MemoryRow>,
+    words_only: bool,
+}
+
 impl Response {
     fn new(
         engine: &Engine,
         query: String,
-        outcome: &Outcome,
+        Found { outcome, chance, words_only }: &Found<'_>,
         elsewhere: Option<Elsewhere>,
         explain: bool,
         budget: u32,
@@ -192,10 +212,19 @@ impl Response {
             hits.push(view);
         }
         let near = outcome.near_misses.iter().filter(|_| explain);
+        let more = found - hits.len() + usize::from(outcome.has_more);
+        if let Some(memory) = chance {
+            let view = HitView::by_chance(memory, zone);
+            let fits = used + estimate_tokens(&record_text(&view.record())) < budget;
+            hits.extend(fits.then_some(view));
+        }
         Self {
-            more: found - hits.len() + usize::from(outcome.has_more),
+            more,
             hits,
-            semantic: engine.searcher().semantic().to_string(),
+            semantic: match words_only {
+                true => "off: this search is by words alone".to_owned(),
+                false => engine.searcher().semantic().to_string(),
+            },
             index_behind: outcome.index_behind,
             unsearched: outcome.unsearched,
             elsewhere,
@@ -237,13 +266,39 @@ impl HitView {
             rrf: hit.rerank.map(|rerank| rerank.rrf),
             rerank_components: hit.rerank.and_then(|rerank| rerank.boosts),
             duplicates: hit.found.duplicates.len(),
+            serendipity: false,
             explanation: explain.then(|| explanation(&hit.found)),
+        }
+    }
+
+    /// A memory that was drawn by chance.
+    fn by_chance(memory: &MemoryRow, zone: &TimeZone) -> Self {
+        let item = Item::Memory(Box::new(memory.clone()));
+        Self {
+            id: memory.id.clone(),
+            number: Some(memory.number),
+            source: "memory",
+            layer: memory.state.layer.to_string(),
+            kind: memory.kind.to_string(),
+            date: item.at().to_date(zone),
+            created_at: None,
+            confidence: Some(memory.state.confidence),
+            origin: item.origin(),
+            session: item.session().map(str::to_owned),
+            external_id: None,
+            title: item.title(),
+            text: excerpt(&item, 0),
+            score: 0.0,
+            duplicates: 0,
+            serendipity: true,
+            explanation: None,
         }
     }
 
     /// The hit as a record.
     pub fn record(&self) -> Record {
         let mut attributes = Vec::new();
+        attributes.extend(self.serendipity.then(|| "serendipity: drawn by chance".to_owned()));
         attributes.extend(self.number.map(|n| format!("#{n}")));
         attributes.push(format!("{} {}", self.layer, self.kind));
         attributes.push(self.date.clone());
@@ -280,7 +335,7 @@ fn excerpt(item: &Item, part: u32) -> String {
 }
 
 /// Legs, ranks, signals and evidence of a hit.
-fn explanation(found: &Found) -> serde_json::Value {
+fn explanation(found: &index::Found) -> serde_json::Value {
     let (hit, c, e) = (&found.hit, &found.hit.components, &found.hit.evidence);
     let components = [
         ("lexical", c.lexical),

@@ -45,6 +45,8 @@ pub struct Query {
     pub valid_at: Option<Timestamp>,
     /// How much evidence a result needs.
     pub floor: Floor,
+    /// Whether meaning takes no part: words alone.
+    pub words_only: bool,
     /// Most results.
     pub limit: usize,
 }
@@ -78,6 +80,7 @@ impl Query {
             as_of: None,
             valid_at: None,
             floor: Floor::Answer,
+            words_only: false,
             limit,
         }
     }
@@ -138,7 +141,7 @@ fn ranked(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome, Er
     let now = engine.clock().now();
     let context = QueryContext { people: &people, now: Some(now), zone: engine.settings().zone.clone() };
     let analysed = analysis::analyze_query(&query.text, &context);
-    let values = searcher.embed_query(&query.text);
+    let values = if query.words_only { None } else { searcher.embed_query(&query.text) };
     let vector = values.as_ref().zip(searcher.model()).map(|(values, model)| QueryVector { model, values });
     let as_of = query.as_of.map(|at| ledger.read(&control, |r| r.seq_at(at))).transpose()?;
     let settings = rank_settings(engine, query.floor, now);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use strata_store::backup;
+use strata_store::backup::{self, Listed};
 
 use super::{Examination, ledger::named};
 use crate::{
@@ -166,6 +166,9 @@ impl Examination<'_> {
             let hint = "it cannot be restored; remove its folder";
             self.warn("backups", format!("{}: {reason}", broken.directory.display()), hint);
         }
+        if self.full {
+            self.contents_of(&listed)?;
+        }
         match whole.first() {
             None => self.warn("backups", "there are none", "`strata backup create` makes one"),
             Some(newest) => {
@@ -177,6 +180,20 @@ impl Examination<'_> {
                         newest.created_at.to_rfc3339()
                     ),
                 );
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Examination<'_> {
+    /// Every byte of every backup, and whether its ledger is what its own audit recorded.
+    fn contents_of(&mut self, listed: &[Listed]) -> Result<(), Error> {
+        let control = self.engine.control(self.call);
+        for whole in listed.iter().filter(|l| l.manifest.is_ok()) {
+            for found in backup::verify(&whole.directory, &control)? {
+                let hint = "somebody changed the backup; it cannot be restored, make another one";
+                self.bad("backups", format!("{}: {found}", whole.directory.display()), hint);
             }
         }
         Ok(())

@@ -1,0 +1,60 @@
+//! One memory drawn by chance, for whoever asks for it: what nobody looked for, and nobody ranked.
+
+use std::collections::HashSet;
+
+use strata_core::memory::Status;
+use strata_store::ledger::{MemoryFilter, MemoryRow};
+
+use super::{
+    item::Item,
+    search::{Outcome, Query},
+};
+use crate::{engine::Engine, error::Error, operation::Call};
+
+/// Memories among which one is drawn, from a place that was drawn first.
+const AMONG: usize = 32;
+
+/// Draws one that the query's filters let through and that is not among the hits; none when nothing was
+/// found, or when the past was asked for.
+pub(super) fn draw(
+    engine: &Engine,
+    call: &Call<'_>,
+    query: &Query,
+    outcome: &Outcome,
+) -> Result<Option<MemoryRow>, Error> {
+    if outcome.hits.is_empty() || query.as_of.is_some() {
+        return Ok(None);
+    }
+    let shown: HashSet<i64> = outcome
+        .hits
+        .iter()
+        .filter_map(|hit| if let Item::Memory(m) = &hit.item { Some(m.number) } else { None })
+        .collect();
+    let now = engine.clock().now();
+    let fits = |m: &MemoryRow| !shown.contains(&m.number) && m.valid_to.is_none_or(|end| end > now);
+    let all = MemoryFilter {
+        visible_from: Some(query.scope.clone()),
+        layers: query.layers.clone(),
+        kinds: query.kinds.clone(),
+        tags: query.tags.clone(),
+        session: query.session.clone(),
+        statuses: vec![Status::Active],
+        limit: AMONG + shown.len(),
+        ..MemoryFilter::default()
+    };
+    let (place, choice) = (engine.ids().bits(), engine.ids().bits());
+    let mut among = engine.ledger(call)?.read(&engine.control(call), |r| {
+        let newest = r.memories(&all)?;
+        let Some(last) = newest.first().map(|m| m.number) else { return Ok(newest) };
+        let before = 1 + i64::try_from(place % last.unsigned_abs().max(1)).unwrap_or(0) + 1;
+        let mut page = r.memories(&MemoryFilter { before: Some(before), ..all.clone() })?;
+        page.retain(fits);
+        Ok(if page.is_empty() { newest } else { page })
+    })?;
+    among.retain(fits);
+    if among.is_empty() {
+        return Ok(None);
+    }
+    let chosen = usize::try_from(choice % among.len() as u64).unwrap_or(0);
+    Ok(Some(among.swap_remove(chosen)))
+}
