@@ -74,6 +74,11 @@ pub(crate) fn settings(home: &Path, place: &Place) -> Result<Settings, Error> {
     Ok(Settings { zone, config, project_root: place.root(), ..Settings::for_home(home) })
 }
 
+/// The same with the configuration left aside, because it cannot be read.
+pub(crate) fn settings_without_config(home: &Path, place: &Place) -> Settings {
+    Settings { zone: jiff::tz::TimeZone::system(), project_root: place.root(), ..Settings::for_home(home) }
+}
+
 /// What decides the scope, kept so that a server can look again at every call.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {

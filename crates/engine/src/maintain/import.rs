@@ -168,11 +168,13 @@ pub fn store(
             }
         }
     }
-    let job = Job::start(engine, call, "import", episodes.len() as u64)?;
-    let outcome = write_batches(engine, &as_gateway, &job, &episodes, plan.dry_run);
-    let (added, known) = job.finish(outcome, |(added, known)| format!("{added} added, {known} known"))?;
-    response.added = added;
-    response.known = known;
+    (response.added, response.known) = if plan.dry_run {
+        compare(engine, call, &episodes)?
+    } else {
+        let job = Job::start(engine, call, "import", episodes.len() as u64)?;
+        let outcome = write_batches(engine, &as_gateway, &job, &episodes);
+        job.finish(outcome, |(added, known)| format!("{added} added, {known} known"))?
+    };
     Ok(response)
 }
 
@@ -266,12 +268,25 @@ impl Arrived<'_> {
     }
 }
 
+/// How many events would be added and how many are known. Nothing is stored, no job either.
+fn compare(engine: &Engine, call: &Call<'_>, episodes: &[NewEpisode]) -> Result<(usize, usize), Error> {
+    if !engine.is_initialised() {
+        return Ok((episodes.len(), 0));
+    }
+    let mut unknown = 0;
+    let ledger = engine.existing_ledger()?;
+    for batch in episodes.chunks(BATCH) {
+        unknown +=
+            ledger.write(&engine.control(call), engine.clock().now(), |w| w.unknown_episodes(batch))?;
+    }
+    Ok((unknown, episodes.len() - unknown))
+}
+
 fn write_batches(
     engine: &Engine,
     call: &Call<'_>,
     job: &Job<'_>,
     episodes: &[NewEpisode],
-    dry_run: bool,
 ) -> Result<(usize, usize), Error> {
     let ledger = engine.ledger(call)?;
     let (mut added, mut seen) = (0, 0);
@@ -284,8 +299,8 @@ fn write_batches(
         };
         added += ledger.write(&engine.control(call), engine.clock().now(), |w| {
             let unknown = w.unknown_episodes(batch)?;
-            if dry_run || unknown == 0 {
-                return Ok(unknown);
+            if unknown == 0 {
+                return Ok(0);
             }
             let seq = w.record(&row)?;
             Ok(w.insert_episodes(batch, seq)?.iter().filter(|e| e.added).count())
@@ -293,9 +308,7 @@ fn write_batches(
         seen += batch.len();
         job.progress(seen as u64, episodes.len() as u64, "storing")?;
     }
-    if !dry_run {
-        index_everything(engine, call, &mut |done, total| job.progress(done, total, "indexing"))?;
-    }
+    index_everything(engine, call, &mut |done, total| job.progress(done, total, "indexing"))?;
     Ok((added, episodes.len() - added))
 }
 

@@ -27,6 +27,7 @@ use crate::{
     engine::Engine,
     error::Error,
     gate::Gate,
+    memory::reference::Reference,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Block, Document, Mark, Render},
 };
@@ -40,7 +41,7 @@ const PAGE: usize = 500;
 /// What to erase.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct Request {
-    /// The whole id of a memory (mem_...) or a raw event (ep_...).
+    /// The whole id of a memory (mem_... or #number) or a raw event (ep_...).
     pub id: String,
     /// Also rewrite the backups, so that they do not hold it either.
     pub backups: Option<bool>,
@@ -97,7 +98,7 @@ impl Operation for Purge {
     };
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
-        let id = target_id(&request.id)?;
+        let id = target_id(engine, call, &request.id)?;
         let reason = Gate::default().field("reason", request.reason.as_deref())?.unwrap_or_default();
         let target = find(engine, call, &id)?;
         let actor = authority::authorise(engine, call, Action::Purge, target.layer, id.as_str())?;
@@ -175,11 +176,26 @@ struct Target {
     already: bool,
 }
 
-fn target_id(text: &str) -> Result<Id, Error> {
-    let hint = "a purge needs the whole id, such as mem_0123456789 or ep_0123456789";
+fn target_id(engine: &Engine, call: &Call<'_>, text: &str) -> Result<Id, Error> {
+    let hint = "a purge needs the whole id, such as mem_0123456789, ep_0123456789 or #12";
+    let wrong = || Error::argument("id", "is not the whole id of a memory or event", hint);
+    if let Ok(Reference::Number(number)) = Reference::read("id", text) {
+        let ledger = engine.existing_ledger()?;
+        let id = ledger.read(&engine.control(call), |r| {
+            let earlier =
+                r.purged()?.into_iter().find(|p| p.kind == PurgedKind::Memory && p.number == number);
+            Ok(r.memory_by_number(number)?.map(|m| m.id).or(earlier.map(|p| p.id)))
+        })?;
+        let missing = || Error::NotFound {
+            what: "memory",
+            id: format!("#{number}"),
+            hint: "`strata recall` and `strata inspect` show ids".into(),
+        };
+        return Id::parse(&id.ok_or_else(missing)?).map_err(|_| wrong());
+    }
     match Id::parse(text) {
         Ok(id) if matches!(id.kind(), IdKind::Memory | IdKind::Episode) => Ok(id),
-        _ => Err(Error::argument("id", "is not the whole id of a memory or event", hint)),
+        _ => Err(wrong()),
     }
 }
 
