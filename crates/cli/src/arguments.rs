@@ -10,7 +10,10 @@ use clap::{
     },
 };
 use serde_json::Value;
-use strata_engine::{operation::Entry, registry::OPERATIONS};
+use strata_engine::{
+    operation::{Entry, Toolset},
+    registry::OPERATIONS,
+};
 
 use crate::{commands, environment::Environment, failure::Failure, out::coloured};
 
@@ -127,17 +130,74 @@ pub(crate) fn command() -> Command {
     let mut root = Command::new("strata")
         .version(env!("CARGO_PKG_VERSION"))
         .about("Long-term memory for AI agents")
-        .after_help("Start with `strata serve` in your client's configuration, or `strata remember TEXT`.")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .disable_help_subcommand(false)
         .infer_long_args(false)
         .styles(styles())
+        .help_template(template())
         .args(global_arguments());
     for node in tree() {
         root = root.subcommand(node.command());
     }
-    root.subcommands(commands::hand_written())
+    let root = root.subcommands(commands::hand_written());
+    let menu = menu(&root);
+    root.after_help(format!(
+        "{menu}\nStart with `strata serve` in your client's configuration, or `strata remember TEXT`."
+    ))
+}
+
+/// The help of the whole: what it is, the commands by purpose, the options.
+fn template() -> String {
+    let styles = styles();
+    let header = styles.get_header();
+    let heading = format!("{}Everywhere:{}", header.render(), header.render_reset());
+    format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}{{after-help}}\n\n{heading}\n{{options}}")
+}
+
+/// What the commands of a toolset are for.
+const fn purpose(toolset: Toolset) -> &'static str {
+    match toolset {
+        Toolset::Core => "Memory",
+        Toolset::Governance => "Rules, review and what follows from them",
+        Toolset::Compat => "Under older names",
+        Toolset::Admin => "Upkeep",
+    }
+}
+
+/// The commands by what they are for: those of each toolset, then those that are no operations.
+fn menu(root: &Command) -> String {
+    let mut listed: Vec<&str> = Vec::new();
+    let mut menu = String::new();
+    for toolset in Toolset::ALL.map(Some).into_iter().chain([None]) {
+        let is_of = |name: &str| match toolset {
+            Some(of) => OPERATIONS.iter().any(|e| e.spec.toolset == of && e.spec.cli.first() == Some(&name)),
+            None => true,
+        };
+        let belongs = |c: &&Command| {
+            let name = c.get_name();
+            !c.is_hide_set() && !listed.contains(&name) && is_of(name)
+        };
+        let commands: Vec<&Command> = root.get_subcommands().filter(belongs).collect();
+        if !commands.is_empty() {
+            menu.push_str(&section(toolset.map_or("Server and set-up", purpose), &commands));
+        }
+        listed.extend(commands.iter().map(|c| c.get_name()));
+    }
+    menu
+}
+
+fn section(heading: &str, commands: &[&Command]) -> String {
+    let (styles, mut text) = (styles(), String::new());
+    let (header, literal) = (styles.get_header(), styles.get_literal());
+    text.push_str(&format!("{}{heading}:{}\n", header.render(), header.render_reset()));
+    for command in commands {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        let (on, off) = (literal.render(), literal.render_reset());
+        text.push_str(&format!("  {on}{:<12}{off}  {about}\n", command.get_name()));
+    }
+    text.push('\n');
+    text
 }
 
 fn styles() -> Styles {

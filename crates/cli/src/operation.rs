@@ -7,7 +7,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use strata_core::{cancel::Cancel, error::ErrorKind, principal::Face, time::Timestamp};
 use strata_engine::{
     engine::Engine,
-    operation::{Call, Entry},
+    maintain::doctor::Doctor,
+    operation::{Call, Entry, Operation},
 };
 use strata_server::interrupt;
 
@@ -33,7 +34,12 @@ pub(crate) fn run(
     let arguments = values::arguments(entry, matches, global)?;
     let home = place::home(global.home.as_deref(), environment)?;
     let place = Place::new(global, environment);
-    let engine = Engine::new(place::settings(&home, &place, environment)?);
+    let settings = match place::settings(&home, &place, environment) {
+        // It names the fault among its findings and looks at the rest.
+        Err(_) if entry.spec.tool == Doctor::SPEC.tool => place::settings_without_config(&home, &place),
+        settings => settings?,
+    };
+    let engine = Engine::new(settings);
     let principal = identity::principal(environment);
     let scope = place.scope();
     let cancel = Cancel::default();

@@ -106,6 +106,11 @@ fn judge_key(variable: Option<&str>, environment: &Environment) -> Result<Option
     text.map(|text| Key::new(text.trim()).map_err(|e| Error::parse("judge.key_env", &e))).transpose()
 }
 
+/// The same with the configuration left aside, because it cannot be read.
+pub(crate) fn settings_without_config(home: &Path, place: &Place) -> Settings {
+    Settings { zone: jiff::tz::TimeZone::system(), project_root: place.root(), ..Settings::for_home(home) }
+}
+
 /// What decides the scope, kept so that a server can look again at every call.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {

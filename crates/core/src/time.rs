@@ -78,16 +78,16 @@ pub fn parse_range(text: &str, zone: &TimeZone) -> Result<TimeRange, ParseError>
     }
     if let Some((from, to)) = civil_days(text) {
         return Ok(TimeRange {
-            from: start_of(from, zone).ok_or_else(wrong)?,
-            to: start_of(to, zone).ok_or_else(wrong)?,
+            from: Timestamp(start_of(from, zone).0.min(last().0 - 1)),
+            to: to.map_or_else(last, |to| start_of(to, zone)),
         });
     }
     let civil: civil::DateTime = text.parse().map_err(|_| wrong())?;
     Ok(instant(zone.to_timestamp(civil).map_err(|_| wrong())?))
 }
 
-/// The first day of a year, month or day and the first day after it.
-fn civil_days(text: &str) -> Option<(civil::Date, civil::Date)> {
+/// The first day of a year, month or day and the first day after it; none after the last day of all.
+fn civil_days(text: &str) -> Option<(civil::Date, Option<civil::Date>)> {
     let parts: Vec<&str> = text.split('-').collect();
     let digits = parts.iter().all(|p| !p.is_empty() && p.len() <= 4 && p.bytes().all(|b| b.is_ascii_digit()));
     if !digits || parts[0].len() != 4 {
@@ -103,11 +103,16 @@ fn civil_days(text: &str) -> Option<(civil::Date, civil::Date)> {
         3 => jiff::Span::new().days(1),
         _ => return None,
     };
-    Some((from, from.checked_add(span).ok()?))
+    Some((from, from.checked_add(span).ok()))
 }
 
-fn start_of(date: civil::Date, zone: &TimeZone) -> Option<Timestamp> {
-    zone.to_timestamp(date.to_datetime(civil::Time::midnight())).ok().map(Timestamp::from)
+/// The last instant there is: the last days of the year 9999 end with it.
+fn last() -> Timestamp {
+    Timestamp::from(jiff::Timestamp::MAX)
+}
+
+fn start_of(date: civil::Date, zone: &TimeZone) -> Timestamp {
+    zone.to_timestamp(date.to_datetime(civil::Time::midnight())).map_or_else(|_| last(), Timestamp::from)
 }
 
 #[cfg(test)]
@@ -126,6 +131,19 @@ mod tests {
         assert!(day.contains(at("2026-04-01T06:59:59Z")));
         assert!(!day.contains(at("2026-04-01T07:00:00Z")));
         assert!(!day.contains(at("2026-03-31T06:59:59Z")));
+    }
+
+    #[test]
+    fn the_last_day_of_all_is_a_day() {
+        for text in ["9999-12-31", "9999-12", "9999"] {
+            for zone in
+                [TimeZone::UTC, TimeZone::fixed(jiff::tz::offset(8)), TimeZone::fixed(jiff::tz::offset(-7))]
+            {
+                let range = parse_range(text, &zone).unwrap_or_else(|e| unreachable!("{text}: {e}"));
+                assert!(range.from < range.to && range.to == last(), "{text}: {range:?}");
+            }
+        }
+        assert!(parse_range("9999-12-32", &TimeZone::UTC).is_err());
     }
 
     #[test]

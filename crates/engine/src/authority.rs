@@ -108,7 +108,12 @@ pub fn holds_secret(engine: &Engine, call: &Call<'_>) -> Result<bool, Error> {
     if public_key_text(secret) == known {
         return Ok(true);
     }
-    Err(Error::Conflict { message: "that is not this home's passphrase".into(), hint: "try again".into() })
+    Err(Error::Conflict {
+        message: "that is not this home's passphrase".into(),
+        hint: "nothing was changed: run the command again and type the passphrase chosen at `strata init`, or check the \
+               file named by --passphrase-file"
+            .into(),
+    })
 }
 
 /// The public half of a human's secret as the ledger keeps it.

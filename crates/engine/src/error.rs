@@ -50,6 +50,14 @@ pub enum Error {
         /// Principals that may.
         allowed: String,
     },
+    /// A path that a client may not reach; the refusal is on record.
+    #[error("`{field}`: a path outside the project and the home is not for '{principal}'")]
+    Outside {
+        /// The argument's name.
+        field: String,
+        /// Who wanted it.
+        principal: String,
+    },
     /// A human must approve with the secret.
     #[error("{action} needs a human's approval: {reason}")]
     ApprovalRequired {
@@ -140,7 +148,7 @@ impl Error {
             Self::Argument { .. } => ErrorKind::Invalid,
             Self::TooLarge { .. } => ErrorKind::TooLarge,
             Self::NotFound { .. } => ErrorKind::NotFound,
-            Self::Refused { .. } => ErrorKind::Refused,
+            Self::Refused { .. } | Self::Outside { .. } => ErrorKind::Refused,
             Self::ApprovalRequired { .. } => ErrorKind::ApprovalRequired,
             Self::Conflict { .. } => ErrorKind::Conflict,
             Self::NotInitialized { .. } => ErrorKind::NotInitialized,
@@ -163,6 +171,10 @@ impl Error {
             }
             Self::Refused { .. } => {
                 "propose it with `reflect`; a human decides. The refusal is on record".into()
+            }
+            Self::Outside { .. } => {
+                "name a path inside the project, or ask a person to run the command. The refusal is on record"
+                    .into()
             }
             Self::ApprovalRequired { command, .. } => format!("a human runs: {command}"),
             Self::NotInitialized { .. } => "run `strata init`, or just store something".into(),

@@ -117,7 +117,7 @@ pub struct Call<'a> {
 /// One use case: a request, a response and the function between them.
 pub trait Operation {
     /// What the caller sends.
-    type Request: DeserializeOwned + JsonSchema;
+    type Request: DeserializeOwned + JsonSchema + 'static;
     /// What the caller gets.
     type Response: Serialize + Render;
     /// Name and description.

@@ -11,7 +11,7 @@ use crate::{authority, engine::Engine, error::Error, operation::Call};
 /// starts where a command was typed, or for other callers at the project's root.
 ///
 /// # Errors
-/// `File` when nothing is there; `Argument` (and a line in the audit) when it lies outside.
+/// `File` when nothing is there; `Outside` (and a line in the audit) when it lies outside.
 pub fn reachable(engine: &Engine, call: &Call<'_>, field: &str, given: &str) -> Result<PathBuf, Error> {
     let named = from_start(engine, call, given);
     if let Err(source) = std::fs::symlink_metadata(&named) {
@@ -23,7 +23,7 @@ pub fn reachable(engine: &Engine, call: &Call<'_>, field: &str, given: &str) -> 
 /// The same for a file that need not be there yet.
 ///
 /// # Errors
-/// `Argument` (and a line in the audit) when it lies outside.
+/// `Outside` (and a line in the audit) when it lies outside.
 pub fn writable(engine: &Engine, call: &Call<'_>, field: &str, given: &str) -> Result<PathBuf, Error> {
     let path = resolve(&from_start(engine, call, given))?;
     confined(engine, call, field, "write a file", path)
@@ -53,9 +53,5 @@ fn confined(
     }
     let reason = "the path lies outside the project and the home";
     authority::record_refusal(engine, call, action, None, "", reason)?;
-    Err(Error::argument(
-        field,
-        "lies outside the project and the home",
-        "name a path inside the project, or ask a person to run the command",
-    ))
+    Err(Error::Outside { field: field.to_owned(), principal: call.principal.to_string() })
 }

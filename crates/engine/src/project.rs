@@ -5,7 +5,10 @@
 
 use std::path::{Path, PathBuf};
 
-use strata_core::scope::{SHARED, Scope};
+use strata_core::{
+    redact::{clean_text, redact},
+    scope::{SHARED, Scope},
+};
 use unicode_normalization::UnicodeNormalization;
 
 /// A project as found on disk.
@@ -48,21 +51,28 @@ pub fn resolve(directory: &Path, user_home: Option<&Path>) -> Option<Project> {
     });
     let main_root = git.as_ref().map_or(root, |g| repository_root(&g.common));
     let name: String = main_root.file_name()?.to_string_lossy().nfc().collect();
+    let name = storable(&name);
     Some(Project {
         key: key(&name, &identity),
         name,
         root: root.to_owned(),
-        branch: git.as_ref().and_then(|g| branch(&g.own)),
+        branch: git.as_ref().and_then(|g| branch(&g.own)).map(|branch| storable(&branch)),
     })
 }
 
 /// The scope for a caller that named its project by hand instead of by directory.
 pub fn named_scope(namespace: Option<&str>, project: Option<&str>) -> Scope {
     Scope {
-        namespace: namespace.filter(|n| !n.is_empty()).unwrap_or(SHARED).to_owned(),
-        project: project.filter(|p| !p.is_empty()).map(str::to_owned),
+        namespace: storable(namespace.filter(|n| !n.is_empty()).unwrap_or(SHARED)),
+        project: project.filter(|p| !p.is_empty()).map(storable),
         branch: None,
     }
+}
+
+/// A name as it is stored, and so as it is looked for: without control characters and secrets. A branch called
+/// after a token is a place, so it cannot be refused; it must not be written down either.
+pub fn storable(name: &str) -> String {
+    redact(&clean_text(name).text).text.into_owned()
 }
 
 /// A worktree's own git directory and the one it shares with its siblings.
@@ -188,6 +198,21 @@ mod tests {
     #[test]
     fn the_same_name_composed_or_decomposed_is_one_project() {
         assert_eq!(key(&"Cafe\u{301}".nfc().collect::<String>(), "x"), key("Café", "x"), "field case 17");
+    }
+
+    #[test]
+    fn a_name_with_a_secret_in_it_is_stored_without() {
+        let token = format!("gh{}{}", "p_", "A1b2C3d4E5f6".repeat(3));
+        let dir = tempfile::tempdir().expect("temporary directory");
+        let at = dir.path().join(format!("app-{token}"));
+        repository(&at, None);
+        fs::write(at.join(".git/HEAD"), format!("ref: refs/heads/fix-{token}\n")).expect("fixture");
+        let found = resolve(&at, None).expect("a project");
+        let scope = named_scope(Some(&token), Some(&format!("web-{token}")));
+        let shown = format!("{:?} {scope:?}", Project { root: PathBuf::new(), ..found.clone() });
+        assert!(!shown.to_lowercase().contains(&token.to_lowercase()), "{shown}");
+        assert_eq!(found.branch.as_deref(), Some("fix-[REDACTED_GH_TOKEN]"));
+        assert_eq!(named_scope(None, Some("web")), Scope::project("web"));
     }
 
     #[test]

@@ -13,11 +13,11 @@ use crate::{error::Error, schema};
 ///
 /// # Errors
 /// An argument error that names the field and says what it wants.
-pub fn read<T: DeserializeOwned + JsonSchema>(
+pub fn read<T: DeserializeOwned + JsonSchema + 'static>(
     arguments: Value,
     aliases: &[(&str, &str)],
 ) -> Result<T, Error> {
-    let schema = schema::portable_of::<T>();
+    let schema = schema::cached_of::<T>();
     let arguments = coerce_root(arguments, &schema, aliases)?;
     serde_path_to_error::deserialize(&arguments).map_err(|e| {
         let path = e.path().to_string();

@@ -3,8 +3,21 @@
 //! Clients reject or silently drop tools whose schemas carry references, unions at the root, boolean
 //! sub-schemas, null arms or unsigned number formats; so none of ours do.
 
+use std::{
+    any::TypeId,
+    collections::HashMap,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
+
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
+
+/// The schema of `T` as [`portable_of`] makes it, made once per process.
+pub fn cached_of<T: JsonSchema + 'static>() -> Arc<Value> {
+    static MADE: OnceLock<Mutex<HashMap<TypeId, Arc<Value>>>> = OnceLock::new();
+    let mut made = MADE.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
+    Arc::clone(made.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(portable_of::<T>())))
+}
 
 /// The schema of `T`: a flat object, references inlined, options not required, enums plain.
 pub fn portable_of<T: JsonSchema>() -> Value {

@@ -314,6 +314,10 @@ pub fn read_config(home: &Path) -> Result<Config, Error> {
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Config::default()),
+        Err(e) if e.kind() == std::io::ErrorKind::InvalidData => {
+            let hint = format!("save {} as UTF-8, or remove it", path.display());
+            return Err(Error::argument(CONFIG_FILE, "is not UTF-8 text", hint));
+        }
         Err(source) => return Err(Error::File { path: path.display().to_string(), source }),
     };
     let config: Config = toml::from_str(&text).map_err(|e| Error::Argument {

@@ -189,7 +189,7 @@ impl Render for Response {
         if holds.index_behind > 0 {
             document = document.note(
                 Mark::Info,
-                format!("the index is {} changes behind; the next search catches up", holds.index_behind),
+                format!("changes not indexed yet: {}; the next search catches up", holds.index_behind),
             );
         }
         if !holds.overdue.is_empty() {

@@ -33,6 +33,9 @@ fn a_secret_in_a_file_name_a_source_or_an_indexed_file_is_blacked_out() {
     s.ok("import", json!({ "path": write("plain.jsonl", &line), "source": TOKEN }));
     let markdown = format!("# Keys {TOKEN}\n\nthe lathe uses {TOKEN}\u{1b}[2J\u{202e} today\n");
     s.ok("index", json!({ "path": write("notes.md", &markdown) }));
+    let named =
+        s.ok("index", json!({ "path": write(&format!("about-{TOKEN}.md"), "# The mill\n\ngrinds\n") }));
+    assert!(named["problems"][0].as_str().is_some_and(|p| p.contains("secret in its name")), "{named}");
     assert_eq!(holding(s.home.path(), TOKEN), Vec::<std::path::PathBuf>::new());
     let shown = s.text("recall", json!({ "query": "lathe" }));
     assert!(shown.contains("lathe uses") && !shown.contains(['\u{1b}', '\u{202e}']), "{shown}");
@@ -85,4 +88,38 @@ fn a_doctored_export_neither_takes_the_last_number_nor_enters_the_history_of_a_r
     s.remember("there is a number left for this");
     assert!(!s.ok("inspect", json!({ "id": rule })).to_string().contains("by day"));
     assert!(s.ok("inspect", json!({ "id": "mem_1111111111" }))["text"] == "the pump runs by day");
+}
+
+#[test]
+fn a_path_outside_is_refused_and_the_refusal_is_on_record() {
+    let s = home(2);
+    s.remember("something to begin with");
+    let elsewhere = tempfile::tempdir().expect("a directory");
+    let path = elsewhere.path().join("talk.jsonl").display().to_string();
+    strata_store::files::write_atomic(Path::new(&path), b"{\"text\":\"hello\"}\n").expect("a fixture");
+    for (tool, arguments) in [("import", json!({ "path": path })), ("export", json!({ "path": path }))] {
+        let error = s.reply(tool, arguments).expect_err("refused");
+        assert_eq!(error.kind().code(), "refused", "{tool}: {error}");
+        assert!(error.hint().contains("on record"), "{}", error.hint());
+    }
+    let audit =
+        s.engine.existing_ledger().expect("a ledger").read(&strata_store::sql::Control::default(), |r| {
+            r.audit(&strata_store::ledger::AuditFilter::default())
+        });
+    let refusals = audit.expect("readable").iter().filter(|l| l.entry.reason.contains("outside")).count();
+    assert_eq!(refusals, 2);
+}
+
+#[test]
+fn a_dry_run_of_an_import_leaves_no_job_behind() {
+    let s = home(3);
+    let path = put(&s, "talk.jsonl", "{\"text\":\"hello there\",\"id\":\"1\"}\n");
+    let told = s.ok("import", json!({ "path": path, "dry_run": true }));
+    assert_eq!((told["added"].as_u64(), told["dry_run"].as_bool()), (Some(1), Some(true)), "{told}");
+    s.remember("something that makes a ledger");
+    let told = s.ok("import", json!({ "path": path, "dry_run": true }));
+    assert_eq!(told["added"], 1, "{told}");
+    assert_eq!(s.ok("jobs_list", json!({}))["jobs"].as_array().map(Vec::len), Some(0));
+    s.ok("import", json!({ "path": path }));
+    assert_eq!(s.ok("import", json!({ "path": path, "dry_run": true }))["known"], 1);
 }

@@ -89,6 +89,31 @@ fn a_backup_that_still_holds_it_is_named_and_a_restore_purges_again() {
 }
 
 #[test]
+fn a_purge_takes_the_number_that_is_shown_and_can_be_repeated_by_it() {
+    let (s, id) = planted();
+    let number = s.ok("inspect", json!({ "id": id }))["number"].as_i64().expect("a number");
+    let reply = s.ok("purge", json!({ "id": format!("#{number}") }));
+    assert_eq!(
+        (reply["id"].as_str(), reply["verified"].as_bool()),
+        (Some(id.as_str()), Some(true)),
+        "{reply}"
+    );
+    assert_eq!(s.ok("purge", json!({ "id": format!("#{number}") }))["completed_earlier"], true);
+}
+
+#[test]
+fn a_wrong_passphrase_says_what_to_do() {
+    let (mut s, id) = planted();
+    s.secret = Some(secret("another horse"));
+    let error = s.reply("purge", json!({ "id": id })).expect_err("refused");
+    assert!(
+        error.hint().contains("strata init") && error.hint().contains("--passphrase-file"),
+        "{}",
+        error.hint()
+    );
+}
+
+#[test]
 fn events_are_purged_too_and_old_index_files_go() {
     let mut s = home(7);
     become_owner(&mut s);
@@ -188,10 +213,11 @@ fn only_a_person_with_the_passphrase_purges() {
     s.secret = Some(secret("another horse"));
     assert_eq!(s.fails("purge", json!({ "id": id })), ErrorKind::Conflict);
     s.secret = key;
-    for wrong in ["mem_abcdef", "#3", "", "bak_0123456789", "../ledger.db"] {
+    for wrong in ["mem_abcdef", "", "bak_0123456789", "../ledger.db"] {
         assert_eq!(s.fails("purge", json!({ "id": wrong })), ErrorKind::Invalid, "{wrong}");
     }
     assert_eq!(s.fails("purge", json!({ "id": "mem_0123456789" })), ErrorKind::NotFound);
+    assert_eq!(s.fails("purge", json!({ "id": "#9999" })), ErrorKind::NotFound);
     assert!(s.ok("inspect", json!({ "id": id }))["text"].as_str().expect("text").contains("Harbour"));
     assert!(!s.home.path().join("purged.jsonl").exists());
 }

@@ -337,7 +337,7 @@ fn an_export_overwrites_nothing_else_and_goes_nowhere_else() {
     }
     let elsewhere = tempfile::tempdir().expect("a directory");
     let outside = elsewhere.path().join("stolen.jsonl").to_string_lossy().into_owned();
-    assert_eq!(s.fails("export", json!({ "path": outside })), ErrorKind::Invalid);
+    assert_eq!(s.fails("export", json!({ "path": outside })), ErrorKind::Refused);
     for wrong in ["", "-", " "] {
         assert_eq!(s.fails("export", json!({ "path": wrong })), ErrorKind::Invalid, "{wrong:?}");
     }

@@ -371,3 +371,41 @@ fn a_brief_question_finds_what_one_of_its_words_names() {
         strata_core::error::ErrorKind::Invalid
     );
 }
+
+#[test]
+fn a_limit_above_the_highest_is_said_to_be_lowered() {
+    let s = furnished();
+    let answer = s.ok("recall", json!({ "query": "which port does billing use", "limit": 99_999 }));
+    assert_eq!(answer["limit_lowered_to"], 100);
+    assert!(s.text("recall", json!({ "query": "port", "limit": 99_999 })).contains("lowered to 100"));
+    assert!(s.ok("recall", json!({ "query": "port", "limit": 100 })).get("limit_lowered_to").is_none());
+}
+
+#[test]
+fn near_misses_fit_into_the_budget_too() {
+    let s = furnished();
+    let asked = |budget: u32| {
+        let arguments = json!({ "query": "which port does billing use", "limit": 3, "explain": true, "budget_tokens": budget });
+        (s.ok("recall", arguments.clone()), s.text("recall", arguments))
+    };
+    let (wide, _) = asked(8_000);
+    let all = wide["near_misses"].as_array().expect("near misses").len();
+    assert!(all > 1 && wide.get("near_misses_left_out").is_none(), "{wide:#}");
+    let (narrow, text) = asked(700);
+    let shown = narrow["near_misses"].as_array().map_or(0, Vec::len);
+    assert_eq!(narrow["near_misses_left_out"].as_u64(), Some((all - shown) as u64), "{narrow:#}");
+    assert!(shown < all);
+    let tokens = strata_core::budget::estimate_tokens(&text);
+    assert!(tokens <= 700, "{tokens} tokens: {text}");
+}
+
+#[test]
+fn an_explanation_is_told_in_words() {
+    let s = furnished();
+    let text =
+        s.text("recall", json!({ "query": "which port does billing use", "limit": 1, "explain": true }));
+    for part in ["score ", "lexical +", "rank by words #1", "BM25 ", "evidence: ", "% of the query's words"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains('{'), "no JSON: {text}");
+}

@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File, TryLockError},
-    io::{self, Read, Seek, SeekFrom, Write},
+    io::{self, BufWriter, Read, Seek, SeekFrom, Write},
     path::{Component, Path, PathBuf},
     time::Duration,
 };
@@ -67,6 +67,47 @@ fn put_in_place(
     rename_into_place(temporary, target)?;
     faults.visit(FaultPoint::AfterRename, target)?;
     sync_directory(directory).map_err(|error| explain_io("write", directory, &error))
+}
+
+/// Content in the making, in a file without a name: any amount takes little memory, and nothing is left of it
+/// when the process dies.
+#[derive(Debug)]
+pub struct Scratch {
+    file: BufWriter<File>,
+    path: PathBuf,
+    bytes: u64,
+}
+
+impl Scratch {
+    /// Begins what will be the content of `path`.
+    pub fn for_file(path: &Path) -> Result<Self, StoreError> {
+        let target = resolve_link(path)?;
+        let file = tempfile::tempfile_in(directory_of(&target))
+            .map_err(|error| explain_io("write", &target, &error))?;
+        Ok(Self { file: BufWriter::new(file), path: path.to_path_buf(), bytes: 0 })
+    }
+
+    /// Adds some of it.
+    pub fn add(&mut self, text: &str) -> Result<(), StoreError> {
+        self.bytes += text.len() as u64;
+        self.file.write_all(text.as_bytes()).map_err(|error| explain_io("write", &self.path, &error))
+    }
+
+    /// Replaces the file by `head` and all that was added, in one step as [`write_atomic`] does. Returns the
+    /// bytes written.
+    pub fn put_in_place(self, head: &str) -> Result<u64, StoreError> {
+        let Self { file, path, bytes } = self;
+        let mut file = file.into_inner().map_err(|error| explain_io("write", &path, error.error()))?;
+        replace_with(&path, &FaultPlan::none(), |target| {
+            let mut copy = || {
+                file.seek(SeekFrom::Start(0))?;
+                target.write_all(head.as_bytes())?;
+                io::copy(&mut file, target).map(drop)
+            };
+            copy().map_err(|error| explain_io("write", &path, &error))
+        })?;
+        Ok(bytes + head.len() as u64)
+    }
 }
 
 /// Replaces `path` if it still holds `before` (`None`: if it does not exist), else fails with

@@ -5,6 +5,8 @@
 //! beside `STRATA_DATA`. Its weights are those of the guide; ours differ on purpose (they serve more kinds of
 //! data), so they are set to the guide's here.
 
+#![expect(clippy::print_stdout, reason = "a skipped test and its figures are there to be read")]
+
 #[path = "../retrieval_bars/data.rs"]
 #[allow(dead_code, reason = "of the sets only conversations are read here")]
 mod data;

@@ -14,7 +14,7 @@ use serde_json::Value;
 use strata_core::{memory::Status, principal::PrincipalKind, scope::Scope};
 use strata_store::{
     error::StoreError,
-    files,
+    files::Scratch,
     ledger::{
         AuditFilter, EpisodeFilter, LedgerRead, MemoryFilter, MemoryRow, PurgedKind, RawKind, ReviewFilter,
         ReviewRow, RuleAttributes,
@@ -60,7 +60,7 @@ pub struct Response {
     /// The file.
     pub path: String,
     /// Its size in bytes.
-    pub bytes: usize,
+    pub bytes: u64,
     /// Memories of every status.
     pub memories: usize,
     /// Raw events.
@@ -97,11 +97,10 @@ impl Operation for Export {
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let path = target(engine, call, &request.path)?;
         let ledger = engine.existing_ledger()?;
-        let mut content = Content::default();
-        ledger.read(&engine.control(call), |r| Ok(content.collect(r, call, &request)))??;
-        let text = content.text()?;
-        files::write_atomic(&path, text.as_bytes())?;
-        Ok(Response { path: path.display().to_string(), bytes: text.len(), ..content.counts })
+        let mut content = Content::of(Scratch::for_file(&path)?);
+        let header = ledger.read(&engine.control(call), |r| Ok(content.collect(r, call, &request)))??;
+        let bytes = content.lines.put_in_place(&Line::StrataExport(header).to_text()?)?;
+        Ok(Response { path: path.display().to_string(), bytes, ..content.counts })
     }
 }
 
@@ -142,17 +141,20 @@ pub(crate) fn refuse_other_file(
     ))
 }
 
-/// The lines in the making.
-#[derive(Default)]
+/// The lines in the making. They go to disk one by one: a home may be larger than memory.
 struct Content {
-    header: Option<Header>,
-    lines: String,
+    lines: Scratch,
     count: usize,
     counts: Response,
 }
 
 impl Content {
-    fn collect(&mut self, r: &LedgerRead<'_>, call: &Call<'_>, request: &Request) -> Result<(), Error> {
+    fn of(lines: Scratch) -> Self {
+        Self { lines, count: 0, counts: Response::default() }
+    }
+
+    /// Writes every line and gives the header, which counts them.
+    fn collect(&mut self, r: &LedgerRead<'_>, call: &Call<'_>, request: &Request) -> Result<Header, Error> {
         let project = match &request.project {
             Some(name) => Some(r.project_key(name)?.unwrap_or_else(|| name.clone())),
             None => None,
@@ -197,8 +199,7 @@ impl Content {
             let kind = row.kind.as_str().to_owned();
             self.add(&Line::Purged(PurgedLine { kind, number: row.number, id: row.id, at: row.at.0 }))?;
         }
-        self.header = Some(Header { version: VERSION, project, namespace, lines: self.count });
-        Ok(())
+        Ok(Header { version: VERSION, project, namespace, lines: self.count })
     }
 
     fn episodes(
@@ -257,14 +258,9 @@ impl Content {
     }
 
     fn add(&mut self, line: &Line) -> Result<(), Error> {
-        self.lines.push_str(&line.to_text()?);
+        self.lines.add(&line.to_text()?)?;
         self.count += 1;
         Ok(())
-    }
-
-    fn text(&self) -> Result<String, Error> {
-        let header = self.header.clone().ok_or_else(|| Error::Internal("the export has no header".into()))?;
-        Ok(Line::StrataExport(header).to_text()? + &self.lines)
     }
 }
 

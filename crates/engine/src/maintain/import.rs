@@ -145,12 +145,14 @@ pub fn store(
     let gateway = gateway_of(call, plan);
     let as_gateway = Call { principal: &gateway, ..*call };
     let (episodes, mut response) = passed(engine, &as_gateway, lines, plan)?;
-    let job = Job::start(engine, call, IMPORT, episodes.len() as u64)?;
-    let progress = |done, total, doing: &str| job.progress(done, total, doing);
-    let outcome = write_batches(engine, &as_gateway, &episodes, plan.dry_run, &progress);
-    let (added, known) = job.finish(outcome, |(added, known)| format!("{added} added, {known} known"))?;
-    response.added = added;
-    response.known = known;
+    (response.added, response.known) = if plan.dry_run {
+        compare(engine, &as_gateway, &episodes)?
+    } else {
+        let job = Job::start(engine, call, IMPORT, episodes.len() as u64)?;
+        let progress = |done, total, doing: &str| job.progress(done, total, doing);
+        let outcome = write_batches(engine, &as_gateway, &episodes, &progress);
+        job.finish(outcome, |(added, known)| format!("{added} added, {known} known"))?
+    };
     Ok(response)
 }
 
@@ -169,7 +171,7 @@ pub(crate) fn store_one(
         let why = response.problems.into_iter().next().unwrap_or_default();
         return Err(Error::argument("text", why, "send the event in plain text, in fields of moderate size"));
     };
-    let inserted = write_batch(engine, &as_gateway, std::slice::from_ref(&episode), false)?;
+    let inserted = write_batch(engine, &as_gateway, std::slice::from_ref(&episode))?;
     engine.index_what_was_stored(&as_gateway);
     let inserted = inserted.into_iter().next();
     let inserted = inserted.ok_or_else(|| Error::Internal("an event was neither stored nor known".into()))?;
@@ -314,32 +316,39 @@ impl Arrived<'_> {
 /// How long work reports: done, in all, doing what.
 type Report<'a> = dyn Fn(u64, u64, &str) -> Result<(), Error> + 'a;
 
+/// How many events would be added and how many are known. Nothing is stored, no job either.
+fn compare(engine: &Engine, call: &Call<'_>, episodes: &[NewEpisode]) -> Result<(usize, usize), Error> {
+    if !engine.is_initialised() {
+        return Ok((episodes.len(), 0));
+    }
+    let mut unknown = 0;
+    let ledger = engine.existing_ledger()?;
+    for batch in episodes.chunks(BATCH) {
+        let became =
+            ledger.write(&engine.control(call), engine.clock().now(), |w| w.known_episodes(batch))?;
+        unknown += became.iter().filter(|e| e.added).count();
+    }
+    Ok((unknown, episodes.len() - unknown))
+}
+
 fn write_batches(
     engine: &Engine,
     call: &Call<'_>,
     episodes: &[NewEpisode],
-    dry_run: bool,
     report: &Report<'_>,
 ) -> Result<(usize, usize), Error> {
     let (mut added, mut seen) = (0, 0);
     for batch in episodes.chunks(BATCH) {
-        added += write_batch(engine, call, batch, dry_run)?.iter().filter(|e| e.added).count();
+        added += write_batch(engine, call, batch)?.iter().filter(|e| e.added).count();
         seen += batch.len();
         report(seen as u64, episodes.len() as u64, "storing")?;
     }
-    if !dry_run {
-        index_everything(engine, call, &mut |done, total| report(done, total, "indexing"))?;
-    }
+    index_everything(engine, call, &mut |done, total| report(done, total, "indexing"))?;
     Ok((added, episodes.len() - added))
 }
 
 /// Stores what is not known yet of a batch, on record, and says what became of each event.
-fn write_batch(
-    engine: &Engine,
-    call: &Call<'_>,
-    batch: &[NewEpisode],
-    dry_run: bool,
-) -> Result<Vec<EpisodeInsert>, Error> {
+fn write_batch(engine: &Engine, call: &Call<'_>, batch: &[NewEpisode]) -> Result<Vec<EpisodeInsert>, Error> {
     let target = format!("episodes:{}", batch.len());
     let row = NewAudit {
         layer: Some(Layer::P2),
@@ -348,7 +357,7 @@ fn write_batch(
     };
     Ok(engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
         let known = w.known_episodes(batch)?;
-        if dry_run || known.iter().all(|e| !e.added) {
+        if known.iter().all(|e| !e.added) {
             return Ok(known);
         }
         let seq = w.record(&row)?;

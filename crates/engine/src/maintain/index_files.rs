@@ -7,7 +7,7 @@ use std::{
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_core::{memory::Layer, policy::Action, time::Timestamp};
+use strata_core::{memory::Layer, policy::Action, redact::redact, time::Timestamp};
 use strata_store::ledger::{NewAudit, NewSource, SourceRow, SourceState};
 
 use super::reindex::index_everything;
@@ -18,6 +18,7 @@ use crate::{
     job::Job,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     paths,
+    project::storable,
     render::{Block, Document, Mark, Render},
 };
 
@@ -161,6 +162,11 @@ fn known_files(engine: &Engine, call: &Call<'_>, root: &str) -> Result<HashMap<S
 /// What a file is now, and how many sections it has.
 fn read(call: &Call<'_>, root: &str, name: &str, file: &Path) -> Result<(NewSource, usize), Error> {
     let failed = |source| Error::File { path: file.display().to_string(), source };
+    if redact(&file.to_string_lossy()).is_redacted() {
+        // The path is stored and must lead back to the file, so it cannot be blacked out.
+        let hint = "rename the file or its folder, then index it again";
+        return Err(Error::argument("path", format!("`{}` has a secret in its name", storable(name)), hint));
+    }
     let meta = std::fs::metadata(file).map_err(failed)?;
     let modified = meta.modified().ok().and_then(|t| t.duration_since(std::time::UNIX_EPOCH).ok());
     let sections = documents::read_sections(file)?;

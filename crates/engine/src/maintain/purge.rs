@@ -36,6 +36,7 @@ use crate::{
     engine::Engine,
     error::Error,
     gate::Gate,
+    memory::reference::Reference,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Block, Document, Mark, Render},
     wiki,
@@ -50,7 +51,7 @@ const PAGE: usize = 500;
 /// What to erase.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct Request {
-    /// The whole id of a memory (mem_...), a raw event (ep_...) or an entity (ent_...).
+    /// The whole id of a memory (mem_... or #number), a raw event (ep_...) or an entity (ent_...).
     pub id: String,
     /// Also rewrite the backups, so that they do not hold it either.
     pub backups: Option<bool>,
@@ -113,7 +114,7 @@ impl Operation for Purge {
     };
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
-        let id = target_id(&request.id)?;
+        let id = target_id(engine, call, &request.id)?;
         let resting = resting::find(engine, call, &id)?;
         let erased = resting::erase(engine, call, &resting, request.backups)?;
         let mut response = one(engine, call, &id, &request)?;
@@ -206,11 +207,26 @@ struct Target {
     already: bool,
 }
 
-fn target_id(text: &str) -> Result<Id, Error> {
-    let hint = "a purge needs the whole id, such as mem_0123456789, ep_0123456789 or ent_0123456789";
+fn target_id(engine: &Engine, call: &Call<'_>, text: &str) -> Result<Id, Error> {
+    let hint = "a purge needs the whole id, such as mem_0123456789, ep_0123456789, ent_0123456789 or #12";
+    let wrong = || Error::argument("id", "is not the whole id of a memory, event or entity", hint);
+    if let Ok(Reference::Number(number)) = Reference::read("id", text) {
+        let ledger = engine.existing_ledger()?;
+        let id = ledger.read(&engine.control(call), |r| {
+            let earlier =
+                r.purged()?.into_iter().find(|p| p.kind == PurgedKind::Memory && p.number == number);
+            Ok(r.memory_by_number(number)?.map(|m| m.id).or(earlier.map(|p| p.id)))
+        })?;
+        let missing = || Error::NotFound {
+            what: "memory",
+            id: format!("#{number}"),
+            hint: "`strata recall` and `strata inspect` show ids".into(),
+        };
+        return Id::parse(&id.ok_or_else(missing)?).map_err(|_| wrong());
+    }
     match Id::parse(text) {
         Ok(id) if matches!(id.kind(), IdKind::Memory | IdKind::Episode | IdKind::Entity) => Ok(id),
-        _ => Err(Error::argument("id", "is not the whole id of a memory, event or entity", hint)),
+        _ => Err(wrong()),
     }
 }
 

@@ -276,12 +276,13 @@ fn memory(
         true => Some(r.rule(row.number)?.map(|held| held.attributes).unwrap_or_default()),
         false => None,
     };
+    let distilled = distils(r, row.number)?;
     let mut view = MemoryView::new(row, &history, &evidence, usage, zone);
     if let Some(rule) = rule {
         (view.priority, view.condition, view.enabled) =
             (Some(rule.priority), rule.condition, Some(rule.enabled));
     }
-    view.distils = distils(r, row.number)?;
+    view.distils = distilled;
     Ok(view)
 }
 

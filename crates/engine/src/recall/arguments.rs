@@ -10,7 +10,7 @@ use strata_core::{
 use strata_store::index::SourceKind;
 
 use super::search::{Floor, Query};
-use crate::{engine::Engine, error::Error, memory::remember::LayerName, operation::Call};
+use crate::{engine::Engine, error::Error, memory::remember::LayerName, operation::Call, project::storable};
 
 /// Most results that one call returns.
 pub const MAX_LIMIT: u32 = 100;
@@ -134,9 +134,14 @@ impl Request {
             Some(Reach::User) => Scope { project: None, branch: None, ..standing.clone() },
         };
         match &self.branch {
-            Some(branch) => Scope { branch: Some(branch.clone()), ..here },
+            Some(branch) => Scope { branch: Some(storable(branch)), ..here },
             None => here,
         }
+    }
+
+    /// The limit that was asked for, where it is above the highest.
+    pub fn beyond_limit(&self) -> Option<u32> {
+        self.limit.filter(|limit| *limit > MAX_LIMIT)
     }
 
     /// Whether anything but the query narrows the search.

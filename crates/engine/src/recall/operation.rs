@@ -9,7 +9,7 @@ use strata_store::{
 };
 
 use super::{
-    arguments::Request,
+    arguments::{MAX_LIMIT, Request},
     chance,
     elsewhere::{self, Elsewhere},
     item::Item,
@@ -50,6 +50,12 @@ pub struct Response {
     /// Changes that did not take part: ask again.
     #[serde(skip_serializing_if = "is_zero")]
     pub unsearched: u64,
+    /// The highest limit, when a higher one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit_lowered_to: Option<u32>,
+    /// Near misses that the budget left out.
+    #[serde(skip_serializing_if = "is_zero_usize")]
+    pub near_misses_left_out: usize,
     /// Where hits are, when there are none here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elsewhere: Option<Elsewhere>,
@@ -166,7 +172,9 @@ impl Operation for Recall {
             _ => None,
         };
         let found = Found { outcome: &outcome, chance: chance.as_ref(), words_only: query.words_only };
-        Ok(Response::new(engine, request.query, &found, elsewhere, explain, budget))
+        let limit_lowered_to = request.beyond_limit().map(|_| MAX_LIMIT);
+        let response = Response::new(engine, request.query, &found, elsewhere, explain, budget);
+        Ok(Response { limit_lowered_to, ..response })
     }
 }
 
@@ -211,13 +219,25 @@ impl Response {
             }
             hits.push(view);
         }
-        let near = outcome.near_misses.iter().filter(|_| explain);
         let more = found - hits.len() + usize::from(outcome.has_more);
         if let Some(memory) = chance {
             let view = HitView::by_chance(memory, zone);
-            let fits = used + estimate_tokens(&record_text(&view.record())) < budget;
-            hits.extend(fits.then_some(view));
+            let cost = estimate_tokens(&record_text(&view.record())) + 1;
+            if used + cost <= budget {
+                used += cost;
+                hits.push(view);
+            }
         }
+        let mut near_misses = Vec::new();
+        for (hit, reason) in outcome.near_misses.iter().filter(|_| explain) {
+            let miss = NearMiss { reason, hit: HitView::new(hit, zone, true) };
+            used += estimate_tokens(&record_text(&miss.record())) + 1;
+            if used > budget && !(hits.is_empty() && near_misses.is_empty()) {
+                break;
+            }
+            near_misses.push(miss);
+        }
+        let near_misses_left_out = if explain { outcome.near_misses.len() - near_misses.len() } else { 0 };
         Self {
             more,
             hits,
@@ -228,9 +248,9 @@ impl Response {
             index_behind: outcome.index_behind,
             unsearched: outcome.unsearched,
             elsewhere,
-            near_misses: near
-                .map(|(h, reason)| NearMiss { reason, hit: HitView::new(h, zone, true) })
-                .collect(),
+            limit_lowered_to: None,
+            near_misses,
+            near_misses_left_out,
             query,
         }
     }
@@ -289,6 +309,8 @@ impl HitView {
             title: item.title(),
             text: excerpt(&item, 0),
             score: 0.0,
+            rrf: None,
+            rerank_components: None,
             duplicates: 0,
             serendipity: true,
             explanation: None,
@@ -312,10 +334,52 @@ impl HitView {
             attributes.push(format!("created={created_at}"));
         }
         if let Some(explanation) = &self.explanation {
-            attributes.push(format!("score {:.3} {explanation}", self.score));
+            attributes.extend(in_words(self, explanation));
         }
         Record { id: self.id.clone(), attributes, title: self.title.clone(), text: self.text.clone() }
     }
+}
+
+impl NearMiss {
+    /// The candidate as a record that says why it was left out.
+    fn record(&self) -> Record {
+        let mut record = self.hit.record();
+        record.attributes.insert(0, self.reason.to_owned());
+        record
+    }
+}
+
+/// An explanation for people: how the score came about, the ranks in both legs, the evidence.
+fn in_words(hit: &HitView, explanation: &serde_json::Value) -> Vec<String> {
+    let number = |value: &serde_json::Value| value.as_f64().unwrap_or_default();
+    let parts = explanation["components"].as_object().into_iter().flatten();
+    let parts: Vec<String> = parts.map(|(name, v)| format!("{} {:+.2}", spaced(name), number(v))).collect();
+    let mut words = vec![match hit.rrf {
+        Some(rrf) => format!("score {:.6} from rrf {rrf:.4}", hit.score),
+        None => format!("score {:.3} = {}", hit.score, parts.join(", ")),
+    }];
+    let legs = [("words", "lexical_rank"), ("meaning", "dense_rank")];
+    let ranks = legs.map(|(leg, key)| match explanation[key].as_u64() {
+        Some(rank) => format!("{leg} #{rank}"),
+        None => format!("{leg} not ranked"),
+    });
+    words.push(format!("rank by {} (BM25 {:.2})", ranks.join(", by "), number(&explanation["bm25"])));
+    let evidence = &explanation["evidence"];
+    let mut found = vec![format!("{:.0} % of the query's words", 100.0 * number(&evidence["coverage"]))];
+    let around = number(&evidence["context_coverage"]);
+    if around > number(&evidence["coverage"]) {
+        found.push(format!("{:.0} % with its neighbours", 100.0 * around));
+    }
+    found.extend(evidence["cosine"].as_f64().map(|cosine| format!("cosine {cosine:.2}")));
+    for (key, what) in [("is_owner", "the person asked about"), ("is_dated", "the date asked about")] {
+        found.extend((evidence[key] == true).then(|| what.to_owned()));
+    }
+    words.push(format!("evidence: {}", found.join(", ")));
+    words
+}
+
+fn spaced(name: &str) -> String {
+    name.replace('_', " ")
 }
 
 /// The part of a long text that was found, or its beginning.
@@ -408,6 +472,12 @@ impl Render for Response {
 
 impl Response {
     fn progress(&self, document: Document) -> Document {
+        let document = match self.limit_lowered_to {
+            Some(most) => {
+                document.note(Mark::Info, format!("`limit` was lowered to {most}, the highest there is"))
+            }
+            None => document,
+        };
         match (self.unsearched, self.index_behind) {
             (0, 0) => document,
             (0, behind) => document
@@ -423,13 +493,13 @@ impl Response {
         if self.near_misses.is_empty() {
             return document;
         }
-        let records = self.near_misses.iter().map(|miss| {
-            let mut record = miss.hit.record();
-            record.attributes.insert(0, miss.reason.to_owned());
-            record
-        });
-        document
+        let records = self.near_misses.iter().map(NearMiss::record).collect();
+        let document = document
             .with(Block::Heading("Near misses".into()))
-            .with(Block::Records { trust: Trust::Data, records: records.collect() })
+            .with(Block::Records { trust: Trust::Data, records });
+        match self.near_misses_left_out {
+            0 => document,
+            n => document.note(Mark::Info, format!("near misses left out for `budget_tokens`: {n}")),
+        }
     }
 }

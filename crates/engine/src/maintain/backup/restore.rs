@@ -348,7 +348,7 @@ impl Render for Response {
         if self.index_behind > 0 {
             document = document.note(
                 Mark::Info,
-                format!("the index is {} changes behind and catches up", self.index_behind),
+                format!("changes not indexed yet: {}; the next search catches up", self.index_behind),
             );
         }
         document
