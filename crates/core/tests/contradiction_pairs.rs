@@ -198,6 +198,7 @@ fn a_contradiction_is_found_among_other_statements() {
 fn neighbouring_names_are_different_subjects() {
     for (a, b) in [
         ("The delta indexer listens on port 26464.", "The delta search index listens on port 28066."),
+        ("内部服务amber crawler的日志保留40天。", "内部服务amber translator日志保留40天。"),
         ("The renderer has 4 threads.", "The render farm has 16 threads."),
         ("The audit log is kept for 30 days.", "The access log is kept for 90 days."),
         ("The user service runs on port 80.", "The user import service runs on port 81."),

@@ -196,10 +196,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         planted.pairs.len(),
         found.len() - hit
     );
-    for (a, b) in found.difference(&planted.pairs).take(5) {
+    for (a, b) in found.difference(&planted.pairs).take(6) {
         println!("not planted:\n    {}\n    {}", planted.texts[*a], planted.texts[*b]);
     }
-    for (a, b) in planted.pairs.difference(&found).take(12) {
+    for (a, b) in planted.pairs.difference(&found).take(6) {
         println!("not found:\n    {}\n    {}", planted.texts[*a], planted.texts[*b]);
     }
     Ok(())

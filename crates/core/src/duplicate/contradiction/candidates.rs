@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{
     super::shingle::{of_shingles, shingles},
-    Claims,
+    Claims, keys,
 };
 
 /// Terms that more texts have say little about any of them; also the largest bucket that is looked through.
@@ -14,7 +14,7 @@ const MAX_TERMS: usize = 24;
 /// Most texts that one is compared with.
 const MAX_PARTNERS: usize = 16;
 /// A shared topic outweighs any wording.
-const TOPIC_WEIGHT: f64 = 16.0;
+const TOPIC_WEIGHT: f64 = 1e6;
 
 /// Pairs of positions worth a comparison, the smaller first, in order, each once.
 pub type Candidates = Vec<(usize, usize)>;
@@ -26,6 +26,9 @@ pub type Candidates = Vec<(usize, usize)>;
 /// text is paired with 16 others at most, those that share most.
 pub fn candidates(texts: &[Claims], topics: &[Option<u64>]) -> Candidates {
     let terms: Vec<Vec<u64>> = texts.iter().map(terms).collect();
+    // Pairs of words find partners; words alone rank them, or a rare turn of phrase would outweigh the subject.
+    let words: Vec<Vec<u64>> = texts.iter().map(words).collect();
+    let worth = worth(&words);
     let mut frequency: HashMap<u64, u32> = HashMap::new();
     for term in terms.iter().flatten() {
         *frequency.entry(*term).or_default() += 1;
@@ -33,39 +36,72 @@ pub fn candidates(texts: &[Claims], topics: &[Option<u64>]) -> Candidates {
     let rare = |term: &u64| (2..=MAX_SHARED_BY as u32).contains(&frequency[term]);
     let mut holders: HashMap<u64, Vec<usize>> = HashMap::new();
     let mut pairs = Vec::new();
-    for (at, (text, terms)) in texts.iter().zip(&terms).enumerate() {
-        let mut weights: HashMap<usize, f64> = HashMap::new();
-        let mut chosen: Vec<u64> = terms.iter().copied().filter(rare).collect();
+    for (at, text) in texts.iter().enumerate() {
+        let mut chosen: Vec<u64> = terms[at].iter().copied().filter(rare).collect();
         chosen.sort_by_key(|term| (frequency[term], *term));
         chosen.truncate(MAX_TERMS);
         let topic = topics.get(at).copied().flatten();
+        let mut found: Vec<usize> = Vec::new();
         for key in chosen.into_iter().chain(bands(text)).chain(topic) {
             let holders = holders.entry(key).or_default();
-            // Each key weighs what it is worth: one in as many as share it.
-            let shared_by = frequency.get(&key).map_or(holders.len() + 1, |n| *n as usize);
-            let weight = if Some(key) == topic { TOPIC_WEIGHT } else { 1.0 / shared_by as f64 };
-            for other in holders.iter().rev().take(MAX_SHARED_BY) {
-                *weights.entry(*other).or_default() += weight;
-            }
+            found.extend(holders.iter().rev().take(MAX_SHARED_BY));
             holders.push(at);
         }
-        pairs.extend(heaviest(weights).into_iter().map(|other| (other, at)));
+        found.sort_unstable();
+        found.dedup();
+        let same_topic = |other: usize| topic.is_some() && topics.get(other).copied().flatten() == topic;
+        let weigh = |other: usize| {
+            let topic = if same_topic(other) { TOPIC_WEIGHT } else { 0.0 };
+            topic + overlap(&words[at], &words[other], &worth)
+        };
+        pairs.extend(
+            heaviest(found.into_iter().map(|other| (other, weigh(other))).collect()).map(|other| (other, at)),
+        );
     }
     pairs.sort_unstable();
     pairs
 }
 
+/// Inverse document frequency of each word (Spärck Jones 1972): the logarithm of how few texts have it.
+fn worth(words: &[Vec<u64>]) -> HashMap<u64, f64> {
+    let mut counts: HashMap<u64, f64> = HashMap::new();
+    for word in words.iter().flatten() {
+        *counts.entry(*word).or_default() += 1.0;
+    }
+    counts.values_mut().for_each(|count| *count = (1.0 + words.len() as f64 / *count).ln());
+    counts
+}
+
 /// The partners with the largest weights.
-fn heaviest(weights: HashMap<usize, f64>) -> Vec<usize> {
-    let mut order: Vec<(usize, f64)> = weights.into_iter().collect();
+fn heaviest(mut order: Vec<(usize, f64)>) -> impl Iterator<Item = usize> {
     order.sort_by(|(a, x), (b, y)| y.total_cmp(x).then(b.cmp(a)));
     order.truncate(MAX_PARTNERS);
-    order.into_iter().map(|(other, _)| other).collect()
+    order.into_iter().map(|(other, _)| other)
+}
+
+/// What the terms are worth that two texts share; both lists are in order.
+fn overlap(a: &[u64], b: &[u64], worth: &HashMap<u64, f64>) -> f64 {
+    let (mut i, mut j, mut sum) = (0, 0, 0.0);
+    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
+        if x == y {
+            sum += worth.get(x).copied().unwrap_or_default();
+        }
+        (i, j) = (i + usize::from(x <= y), j + usize::from(y <= x));
+    }
+    sum
 }
 
 /// Words and pairs of neighbouring words of all statements, hashed, each once.
 fn terms(text: &Claims) -> Vec<u64> {
     let mut all: Vec<u64> = text.statements.iter().flat_map(|s| shingles(s.reading.frame())).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// What all statements are about: words that do not only carry grammar, hashed, each once, in order.
+fn words(text: &Claims) -> Vec<u64> {
+    let mut all: Vec<u64> = text.statements.iter().flat_map(keys).collect();
     all.sort_unstable();
     all.dedup();
     all

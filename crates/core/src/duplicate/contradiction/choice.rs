@@ -15,6 +15,10 @@ const CIRCUMSTANCE: [&str; 7] = ["for", "of", "when", "if", "during", "from", "a
 /// How much of the wording around the two things has to be shared.
 const SAME_FRAME: f64 = 0.6;
 
+/// Content behind a name that was chosen: the verb. With more, or with a value, the name is what the statement is
+/// about.
+const MAX_AFTER: f64 = 1.0;
+
 /// The two things, and how sure it is that they exclude each other.
 pub(super) struct Choice {
     pub(super) a: String,
@@ -43,6 +47,9 @@ pub(super) fn exclusive(a: &Statement, b: &Statement) -> Option<Choice> {
     }
     let (left, right) = (spelled(&x), spelled(&y));
     let named = x.iter().all(|u| is_name(&a.reading, u)) && y.iter().all(|u| is_name(&b.reading, u));
+    let after =
+        a.reading.units[start..].iter().filter(|u| !u.function && !x.iter().any(|v| std::ptr::eq(*v, *u)));
+    let closes = after.map(|u| u.weight).sum::<f64>() <= MAX_AFTER && a.values.is_empty();
     let told = before.iter().filter(|u| !u.function).map(|u| u.weight).sum::<f64>() >= 1.0;
     let certainty = if lexicon::alternatives(&left, &right) {
         0.9
@@ -50,7 +57,7 @@ pub(super) fn exclusive(a: &Statement, b: &Statement) -> Option<Choice> {
         return None;
     } else if a.has(Sense::Exclusive) && b.has(Sense::Exclusive) {
         0.85
-    } else if named {
+    } else if named && closes {
         0.75
     } else {
         return None;
