@@ -72,7 +72,10 @@ pub(crate) fn look(
 pub(crate) fn link(w: &LedgerWrite<'_>, noticed: &Noticed, memory: i64, seq: Seq) -> Result<(), StoreError> {
     let mention = |entity, confidence| Mention { memory, entity, origin: Origin::Inferred, confidence };
     for entity in &noticed.known {
-        w.add_mention(&mention(*entity, KNOWN))?;
+        // It may have been purged since it was looked up.
+        if w.entity_by_number(*entity)?.is_some() {
+            w.add_mention(&mention(*entity, KNOWN))?;
+        }
     }
     for new in &noticed.new {
         // Somebody may have named it since.

@@ -180,6 +180,10 @@ impl Render for Response {
         for analysis in &self.root_causes {
             document = document
                 .with(Block::Heading(format!("{} ({})", analysis.incident.label, analysis.incident.kind)));
+            if analysis.timeline.is_empty() {
+                document = document
+                    .note(Mark::Info, "Nothing is known to have led to it; `relation_add` links causes.");
+            }
             let rows = analysis.timeline.iter().map(|e| {
                 let root = if e.is_root { "root" } else { "" };
                 vec![
