@@ -315,6 +315,60 @@ fn the_same_text_twice_is_in_force_once_and_the_higher_layer_keeps_it() {
 }
 
 #[test]
+fn the_same_text_in_a_store_moves_nothing_that_its_importer_may_not_change() {
+    let mut s = home(16);
+    become_owner(&mut s);
+    let said = "The deploy tool is called otter";
+    let kept = s.ok("remember", json!({ "text": said, "layer": "P3", "kind": "integration" }));
+    s.secret = None;
+    s.set_kind(PrincipalKind::Agent);
+    let store = OlderStore::p_layer(s.home.path().join("old.db"), 4);
+    let row = [("type", "fact"), ("content", said), ("created_at", "2026-01-01"), ("layer", "P2")];
+    store.put_texts("knowledge", &row);
+    let reply = import(&s, store.path());
+    assert_eq!(reply["merged"], 1, "{reply:#}");
+    let live: Vec<_> = memories(&s).into_iter().filter(|m| m.state.status.is_live()).collect();
+    assert_eq!((live.len(), live[0].id.as_str()), (1, kept["id"].as_str().expect("an id")));
+}
+
+#[test]
+fn a_rule_made_of_an_imported_row_is_not_replaced_through_its_chain() {
+    let mut s = home(17);
+    become_owner(&mut s);
+    let store = OlderStore::p_layer(s.home.path().join("old.db"), 4);
+    let row = |at: &'static str| [("type", "fact"), ("content", "Ask before deleting"), ("created_at", at)];
+    let one = store.put_texts("knowledge", &row("2026-01-01"));
+    import(&s, store.path());
+    let rule = memories(&s)[0].id.clone();
+    s.ok("update", json!({ "id": rule, "layer": "P0" }));
+    s.secret = None;
+    s.set_kind(PrincipalKind::Agent);
+    let two = store.put_texts("knowledge", &row("2026-01-02"));
+    store.change("knowledge", one, &replaced(two, "lowered"));
+    assert_eq!(s.fails("import_p_layer", json!({ "path": store.path() })), ErrorKind::Refused);
+    let all = memories(&s);
+    assert_eq!((all.len(), all[0].state.layer.as_str(), all[0].state.status.as_str()), (1, "P0", "active"));
+}
+
+#[test]
+fn a_row_that_comes_to_say_what_another_memory_says_gives_way_to_it() {
+    let s = person();
+    let store = OlderStore::p_layer(s.home.path().join("old.db"), 4);
+    let row = |text: &'static str| [("type", "fact"), ("content", text), ("created_at", "2026-01-01")];
+    let one = store.put_texts("knowledge", &row("backups run at noon"));
+    store.put_texts("knowledge", &row("restores are tested on Mondays"));
+    import(&s, store.path());
+    let here = s.remember("Backups run at night");
+    store.change("knowledge", one, &[("content", Cell::Text("Backups run at night".into()))]);
+    let reply = import(&s, store.path());
+    assert_eq!((&reply["updated"], &reply["added"]), (&json!(1), &json!(0)), "{reply:#}");
+    assert_eq!(memories(&s)[0].superseded_by.as_deref(), Some(here.as_str()));
+    let again = import(&s, store.path());
+    assert_eq!((&again["updated"], &again["known"]), (&json!(0), &json!(2)), "{again:#}");
+    is_healthy(&s);
+}
+
+#[test]
 fn secrets_are_blacked_out_and_counted() {
     let s = person();
     let store = OlderStore::p_layer_in_use(s.home.path().join("old.db"), 4);

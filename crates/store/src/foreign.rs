@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// The longest text that is read from one cell, in bytes. Longer ones are [`Cell::TooLong`].
-pub const LONGEST_TEXT: usize = 16 << 20;
+pub const LONGEST_TEXT: usize = 4 << 20;
 
 /// What one cell holds.
 #[derive(Debug, Clone, PartialEq)]

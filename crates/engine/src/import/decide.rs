@@ -146,6 +146,11 @@ impl Actors {
         self.0.get(&layer).unwrap_or(&origin.caller).clone()
     }
 
+    /// Whether writing into `layer` was decided on, and allowed.
+    pub(super) fn covers(&self, layer: Layer) -> bool {
+        self.0.contains_key(&layer)
+    }
+
     /// Whoever acts by a human's approval, if anybody does.
     pub(super) fn approved(&self) -> Option<&Principal> {
         self.0.values().find(|actor| actor.kind == PrincipalKind::System && actor.on_behalf_of.is_some())

@@ -5,7 +5,10 @@ use std::{path::Path, time::Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_core::error::ErrorKind;
-use strata_store::foreign::{self, ForeignStamp};
+use strata_store::{
+    error::StoreError,
+    foreign::{self, ForeignStamp},
+};
 
 use super::{
     decide::{authorise, decide},
@@ -188,14 +191,22 @@ impl Import<'_> {
             ..Response::default()
         };
         loop {
-            match self.look(&setting, cursor.as_ref()) {
-                Ok(Some((response, now))) => {
-                    total.add(&response);
-                    cursor = Some(now);
+            match self.changes(cursor.as_ref()) {
+                Ok(Some((stamp, database))) => {
+                    let now = Cursor::at(&stamp, database.last);
+                    match self.store(database, Some((&setting, &now))) {
+                        Ok(pass) => {
+                            total.add(&pass);
+                            cursor = Some(now);
+                        }
+                        Err(Error::Cancelled | Error::Store(StoreError::Cancelled)) => return Ok(total),
+                        Err(error) if is_crossed(&error) => *total.waits.get_or_insert(0) += 1,
+                        Err(error) => return Err(error),
+                    }
                 }
                 Ok(None) => {}
-                Err(Error::Cancelled) => return Ok(total),
-                Err(error) if is_passing(&error) => *total.waits.get_or_insert(0) += 1,
+                Err(Error::Cancelled | Error::Store(StoreError::Cancelled)) => return Ok(total),
+                Err(error) if is_unready(&error, &total) => *total.waits.get_or_insert(0) += 1,
                 Err(error) => return Err(error),
             }
             (self.call.progress)(total.imported() as u64, 0);
@@ -205,8 +216,8 @@ impl Import<'_> {
         }
     }
 
-    /// One look: what it brought, if the file had changed.
-    fn look(&self, setting: &str, cursor: Option<&Cursor>) -> Result<Option<(Response, Cursor)>, Error> {
+    /// What was written to the file since the cursor, and how the file looked before it was read.
+    fn changes(&self, cursor: Option<&Cursor>) -> Result<Option<(ForeignStamp, DrewgentDatabase)>, Error> {
         let Some(stamp) = ForeignStamp::of(self.path) else {
             let source = std::io::ErrorKind::NotFound.into();
             return Err(Error::File { path: self.path.display().to_string(), source });
@@ -215,15 +226,23 @@ impl Import<'_> {
             return Ok(None);
         }
         let database = self.read(cursor.and_then(|c| c.after(&stamp)))?;
-        let now = Cursor::at(&stamp, database.last);
-        let response = self.store(database, Some((setting, &now)))?;
-        Ok(Some((response, now)))
+        Ok(Some((stamp, database)))
     }
 }
 
-/// Whether a failure may pass by waiting: the file is being replaced, locked, or half written.
-fn is_passing(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Busy | ErrorKind::Corrupt | ErrorKind::Unavailable)
+/// Whether the file may be readable at the next look: it is being replaced, locked, half written, or made anew.
+fn is_unready(error: &Error, total: &Response) -> bool {
+    let was_read = total.passes.is_some_and(|passes| passes > 0);
+    match error.kind() {
+        ErrorKind::Busy | ErrorKind::Corrupt | ErrorKind::Unavailable => true,
+        ErrorKind::Invalid => was_read,
+        _ => false,
+    }
+}
+
+/// Whether somebody else's write came between, so that the same rows are tried again at the next look.
+fn is_crossed(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Busy | ErrorKind::Conflict)
 }
 
 impl Response {

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use strata_core::{
     memory::{Layer, Status},
+    policy::{self, Action, Verdict},
     principal::Principal,
 };
 use strata_store::{
@@ -118,8 +119,7 @@ impl<'a> Settling<'a> {
         }
         for (place, head, id) in &plan.revised {
             let row = &self.prepared.memories[*place];
-            let new = NewMemory { id: id.clone(), ..row.new.clone() };
-            self.replace(&new, 0, head, "its row in the older store says something else now")?;
+            self.revise(&NewMemory { id: id.clone(), ..row.new.clone() }, head)?;
             self.settled.updated += 1;
         }
         for (head, state) in &plan.adjusted {
@@ -194,9 +194,15 @@ impl<'a> Settling<'a> {
         self.record(new.state.layer, IMPORT, new.id.as_str(), reason, Some(new.content_hash()))
     }
 
-    /// Whether a row takes the place of a memory of the same text: it is its successor, or of more authority.
+    /// Whether a row takes the place of a memory of the same text: it is its successor, that one ends by this
+    /// import, or it has less authority. Only what the caller may change gives way.
     fn outranks(&self, new: &NewMemory, twin: &MemoryRow) -> bool {
-        self.replaces.contains(&(new.id.as_str(), twin.id.as_str())) || new.state.layer < twin.state.layer
+        let follows = self.replaces.contains(&(new.id.as_str(), twin.id.as_str()))
+            || self.plan.ended.iter().any(|(_, head)| head.id == twin.id);
+        let layer = twin.state.layer;
+        let may = self.actors.covers(layer)
+            || policy::decide(Action::Update, &self.origin.caller, layer).verdict == Verdict::Allow;
+        may && (follows || new.state.layer < layer)
     }
 
     /// Keeps a row whose text is in force here already, as replaced by that memory.
@@ -248,6 +254,19 @@ impl<'a> Settling<'a> {
                 let Some(id) = self.chain.get(by).copied() else { return Ok((None, why)) };
                 let there = coming.contains(id) || self.w.memory(id)?.is_some();
                 Ok((there.then_some(id), why))
+            }
+        }
+    }
+
+    /// Lets a memory follow its row: a new version, or another memory that says the same already.
+    fn revise(&self, new: &NewMemory, head: &MemoryRow) -> Result<(), StoreError> {
+        let why = "its row says something else now";
+        let key = self.w.content_key(&new.identity)?;
+        match self.w.live_by_content(&new.scope, &key)?.filter(|twin| twin.id != head.id) {
+            None => self.replace(new, 0, head, why),
+            Some(twin) => {
+                let retired = self.record(head.state.layer, "supersede", &head.id, why, None)?;
+                self.w.supersede(head.number, twin.number, why, retired)
             }
         }
     }
