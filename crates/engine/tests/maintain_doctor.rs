@@ -185,6 +185,12 @@ fn a_snapshot_that_is_not_what_it_was_is_named() {
         findings(&doctor(&s), "ok")
             .contains(&("snapshots".into(), "1 snapshot, each as it was taken".into()))
     );
+    for n in 0..20 {
+        s.ok("snapshot_create", json!({ "version_id": format!("later {n}") }));
+    }
+    let found = findings(&doctor(&s), "ok");
+    let text = "21 snapshots, the newest 20 as taken; --full measures all";
+    assert!(found.contains(&("snapshots".into(), text.into())), "{found:?}");
     for damage in [Damage::SnapshotPlace("v1"), Damage::SnapshotHash("v1"), Damage::FirstState(5)] {
         let s = with_snapshot();
         tamper(&s, damage);

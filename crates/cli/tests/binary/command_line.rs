@@ -141,34 +141,10 @@ fn unknown_toolsets_are_named_with_the_known() {
     let home = TestHome::new();
     let output = strata(&home).run(["serve", "--toolsets", "core,nope"]).failure(2);
     assert!(
-        output.stderr.contains("nope") && output.stderr.contains("core, governance"),
+        output.stderr.contains("nope") && output.stderr.contains("core, governance, compat, admin"),
         "{}",
         output.stderr
     );
     let output = strata(&home).with("STRATA_TOOLSETS", "nope").run(["serve"]).failure(2);
     assert!(output.stderr.contains("nope"), "{}", output.stderr);
-}
-
-#[test]
-fn help_groups_the_commands_by_what_they_are_for() {
-    let home = TestHome::new();
-    let help = strata(&home).run(["--help"]).success().stdout;
-    let at = |words: &str| help.find(words).unwrap_or_else(|| unreachable!("{words} in {help}"));
-    let order =
-        ["Memory:", "\n  recall", "Upkeep:", "\n  doctor", "Server and set-up:", "\n  serve", "Everywhere:"];
-    let places: Vec<usize> = order.iter().map(|words| at(words)).collect();
-    assert!(places.is_sorted(), "{help}");
-    assert_eq!(help.matches("\n  recall ").count(), 1);
-}
-
-#[test]
-fn doctor_reports_a_configuration_that_cannot_be_read_and_the_rest() {
-    let home = TestHome::new();
-    strata(&home).run(["remember", "the pump runs at night"]).success();
-    for (content, said) in [(&b"\xff\xfet"[..], "UTF-8"), (b"nonsense = [", "TOML")] {
-        home.file("home/config.toml", content);
-        let output = strata(&home).run(["doctor"]).failure(1);
-        assert!(output.stdout.contains(said) && output.stdout.contains("integrity"), "{}", output.stdout);
-        strata(&home).run(["status"]).failure(2);
-    }
 }
