@@ -3,10 +3,14 @@
 use jiff::tz::TimeZone;
 use serde::Serialize;
 use strata_core::budget::estimate_tokens;
-use strata_store::index::{Found, cut};
+use strata_store::{
+    index::{Found, cut},
+    ledger::MemoryRow,
+};
 
 use super::{
     arguments::Request,
+    chance,
     elsewhere::{self, Elsewhere},
     item::Item,
     search::{self, Hit, Outcome},
@@ -102,6 +106,9 @@ pub struct HitView {
     /// Further sources that say nearly the same.
     #[serde(skip_serializing_if = "is_zero_usize")]
     pub duplicates: usize,
+    /// Whether it came by chance: it was asked for with `serendipity` and answers nothing.
+    #[serde(skip_serializing_if = "is_false")]
+    pub by_chance: bool,
     /// With `explain`: how the score came about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<serde_json::Value>,
@@ -119,6 +126,11 @@ pub struct NearMiss {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the shape that serde asks for")]
 fn is_zero(n: &u64) -> bool {
     *n == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the shape that serde asks for")]
+fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the shape that serde asks for")]
@@ -154,7 +166,15 @@ impl Operation for Recall {
         count_use(engine, call, &outcome);
         let explain = request.explain.unwrap_or(false);
         let budget = request.budget_tokens.unwrap_or(DEFAULT_BUDGET).min(MAX_BUDGET);
-        Ok(Response::new(engine, request.query, &outcome, elsewhere, explain, budget))
+        let by_chance = request.serendipity.unwrap_or(false) && !outcome.hits.is_empty();
+        let mut response = Response::new(engine, request.query, &outcome, elsewhere, explain, budget);
+        if by_chance {
+            let taken: Vec<String> = outcome.hits.iter().map(|hit| hit.item.id()).collect();
+            let taken: Vec<&str> = taken.iter().map(String::as_str).collect();
+            let drawn = chance::draw(engine, call, &query, &taken)?;
+            response.hits.extend(drawn.map(|row| HitView::by_chance(row, &engine.settings().zone)));
+        }
+        Ok(response)
     }
 }
 
@@ -237,7 +257,36 @@ impl HitView {
             rrf: hit.rerank.map(|rerank| rerank.rrf),
             rerank_components: hit.rerank.and_then(|rerank| rerank.boosts),
             duplicates: hit.found.duplicates.len(),
+            by_chance: false,
             explanation: explain.then(|| explanation(&hit.found)),
+        }
+    }
+
+    /// Shows a memory that nobody looked for.
+    fn by_chance(memory: MemoryRow, zone: &TimeZone) -> Self {
+        let (number, confidence) = (Some(memory.number), Some(memory.state.confidence));
+        let (layer, kind) = (memory.state.layer.to_string(), memory.kind.to_string());
+        let item = Item::Memory(Box::new(memory));
+        Self {
+            id: item.id(),
+            number,
+            source: "memory",
+            layer,
+            kind,
+            date: item.at().to_date(zone),
+            created_at: None,
+            confidence,
+            origin: item.origin(),
+            session: item.session().map(str::to_owned),
+            external_id: None,
+            title: item.title(),
+            text: excerpt(&item, 0),
+            score: 0.0,
+            rrf: None,
+            rerank_components: None,
+            duplicates: 0,
+            by_chance: true,
+            explanation: None,
         }
     }
 
@@ -249,6 +298,9 @@ impl HitView {
         attributes.push(self.date.clone());
         attributes.extend(self.confidence.map(|c| format!("confidence {c:.2}")));
         attributes.push(format!("from {}", self.origin));
+        if self.by_chance {
+            attributes.push("by chance".to_owned());
+        }
         if self.duplicates > 0 {
             attributes.push(format!("{} more say the same", self.duplicates));
         }
