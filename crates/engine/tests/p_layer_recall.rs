@@ -374,6 +374,26 @@ fn the_seeds_arguments_are_understood_by_the_tools_of_the_same_name() {
 }
 
 #[test]
+fn p_layer_c46_one_by_chance_comes_only_when_asked_for() {
+    let s = Session::new();
+    let found = s.remember("sensor 4 in hall 2 reports humidity");
+    let asked = |s: &Session| s.ok("recall", json!({ "query": "humidity", "serendipity": true }));
+    assert_eq!(ids(&asked(&s)), [found.as_str()], "there is no other");
+    for text in ["the canteen opens at eleven", "a marble statue stands in the yard"] {
+        s.remember(text);
+    }
+    for _ in 0..8 {
+        let reply = asked(&s);
+        assert_eq!((ids(&reply).len(), &reply["hits"][0]["id"]), (2, &json!(found)));
+        assert_eq!(reply["hits"][1]["by_chance"], true, "{reply:#}");
+        assert!(reply["hits"][0].get("by_chance").is_none());
+    }
+    assert!(s.text("recall", json!({ "query": "humidity", "serendipity": true })).contains("by chance"));
+    assert_eq!(s.recall("humidity"), [found]);
+    assert!(ids(&s.ok("recall", json!({ "query": "zebra", "serendipity": true }))).is_empty());
+}
+
+#[test]
 fn p_layer_c69_the_ids_in_the_text_work_in_further_calls() {
     let s = Session::new();
     s.remember("the backup window is from two to four");

@@ -296,6 +296,10 @@ fn p_layer_c5_c6_c7_c46_the_embedder_option_and_the_older_flags_are_understood()
     assert!(!help.contains("--embed") && !help.contains("--no-semantic"), "{help}");
     let twice = || strata(&home).json(["recall", "payment", "--no-semantic"])["hits"][0]["id"].clone();
     assert_eq!(twice(), twice());
+    strata(&home).run(["remember", "the mill stands by the river"]).success();
+    let output = strata(&home).run(["recall", "payment", "--serendipity"]).success();
+    assert!(output.stdout.contains("by chance"), "{}", output.stdout);
+    assert!(strata(&home).json(["recall", "payment", "--serendipity"])["hits"][1]["by_chance"].is_boolean());
 }
 
 #[test]

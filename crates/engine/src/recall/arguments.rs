@@ -50,6 +50,8 @@ pub struct Request {
     pub valid_at: Option<String>,
     /// Show for each hit how its score came about, and the best near misses.
     pub explain: Option<bool>,
+    /// Also show one other memory by chance. Default false: the same question has the same answer.
+    pub serendipity: Option<bool>,
     /// Most tokens of the answer. Default 2000, at most 8000.
     pub budget_tokens: Option<u32>,
     /// Search by words alone, without meaning.

@@ -3,7 +3,10 @@
 use std::collections::HashSet;
 
 use strata_core::memory::Status;
-use strata_store::ledger::{MemoryFilter, MemoryRow};
+use strata_store::{
+    index::SourceKind,
+    ledger::{MemoryFilter, MemoryRow},
+};
 
 use super::{
     item::Item,
@@ -22,7 +25,8 @@ pub(super) fn draw(
     query: &Query,
     outcome: &Outcome,
 ) -> Result<Option<MemoryRow>, Error> {
-    if outcome.hits.is_empty() || query.as_of.is_some() {
+    let other_sources = !query.sources.is_empty() && !query.sources.contains(&SourceKind::Memory);
+    if outcome.hits.is_empty() || other_sources || query.as_of.is_some() {
         return Ok(None);
     }
     let shown: HashSet<i64> = outcome
@@ -31,7 +35,10 @@ pub(super) fn draw(
         .filter_map(|hit| if let Item::Memory(m) = &hit.item { Some(m.number) } else { None })
         .collect();
     let now = engine.clock().now();
-    let fits = |m: &MemoryRow| !shown.contains(&m.number) && m.valid_to.is_none_or(|end| end > now);
+    let fits = |m: &MemoryRow| {
+        let item = Item::Memory(Box::new(m.clone()));
+        !shown.contains(&m.number) && query.time.contains(item.at()) && item.passes(query, now)
+    };
     let all = MemoryFilter {
         visible_from: Some(query.scope.clone()),
         layers: query.layers.clone(),
