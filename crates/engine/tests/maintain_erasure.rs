@@ -338,6 +338,12 @@ fn a_purged_event_does_not_live_on_in_a_digest_and_the_rest_is_distilled_anew() 
     let digest = s.ok("inspect", json!({ "id": secret }))["digests"][0].clone();
     assert!(s.text("inspect", json!({ "id": digest })).contains("Zanzibarquokka"));
 
+    s.ok("compile_wiki", json!({}));
+    assert!(
+        pieces_in(&s).iter().any(|(_, files)| files.iter().any(|f| f.ends_with("P5.md"))),
+        "in the wiki too"
+    );
+
     let reply = s.ok("purge", json!({ "id": small_talk }));
     assert_eq!(reply["digests_kept"], json!([digest]), "nothing of it stands there: {reply}");
     let reply = s.ok("purge", json!({ "id": secret }));

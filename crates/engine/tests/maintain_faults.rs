@@ -193,3 +193,34 @@ fn a_cancelled_call_changes_nothing() {
     assert_eq!(content(&mut s), before);
     assert!(!s.home.path().join("x.jsonl").exists());
 }
+
+#[test]
+fn a_digest_that_was_cut_short_is_made_once_the_next_time() {
+    for (point, visits) in
+        [(FaultPoint::Execute, 40), (FaultPoint::BeforeCommit, 5), (FaultPoint::AfterCommit, 5)]
+    {
+        for nth in (1..visits).step_by(if visits > 10 { 6 } else { 1 }) {
+            let s = home(13);
+            s.remember("the horse is called Falada");
+            for (session, text) in [
+                ("a", "The mill stopped because of ice."),
+                ("a", "We decided to heat the wheel."),
+                ("b", "The lorry failed at kilometre 40."),
+                ("b", "Its axle was replaced."),
+            ] {
+                tell(&s, session, text);
+            }
+            let s = script(s, point, nth, Fault::Io);
+            drop(s.reply("consolidate", json!({ "min_episodes": 2 })));
+            let s = reopen(s, 99, &FaultPlan::none());
+            s.ok("consolidate", json!({ "min_episodes": 2 }));
+            let report = s.ok("drift_report", json!({}));
+            assert_eq!(
+                (&report["distilling"]["digests_7d"], &report["distilling"]["distilled"]),
+                (&json!(2), &json!(4)),
+                "{point:?} {nth}: {report}"
+            );
+            assert_eq!(report["distilling"]["backlog"], 0, "{point:?} {nth}");
+        }
+    }
+}

@@ -385,8 +385,8 @@ fn p_layer_c46_one_by_chance_comes_only_when_asked_for() {
     for _ in 0..8 {
         let reply = asked(&s);
         assert_eq!((ids(&reply).len(), &reply["hits"][0]["id"]), (2, &json!(found)));
-        assert_eq!(reply["hits"][1]["by_chance"], true, "{reply:#}");
-        assert!(reply["hits"][0].get("by_chance").is_none());
+        assert_eq!(reply["hits"][1]["_serendipity"], true, "{reply:#}");
+        assert!(reply["hits"][0].get("_serendipity").is_none());
     }
     assert!(s.text("recall", json!({ "query": "humidity", "serendipity": true })).contains("by chance"));
     assert_eq!(s.recall("humidity"), [found]);
