@@ -140,7 +140,11 @@ fn settings_can_be_seen() {
 fn unknown_toolsets_are_named_with_the_known() {
     let home = TestHome::new();
     let output = strata(&home).run(["serve", "--toolsets", "core,nope"]).failure(2);
-    assert!(output.stderr.contains("nope") && output.stderr.contains("core, admin"), "{}", output.stderr);
+    assert!(
+        output.stderr.contains("nope") && output.stderr.contains("core, governance, compat, admin"),
+        "{}",
+        output.stderr
+    );
     let output = strata(&home).with("STRATA_TOOLSETS", "nope").run(["serve"]).failure(2);
     assert!(output.stderr.contains("nope"), "{}", output.stderr);
 }
