@@ -38,7 +38,7 @@ fn set(fixture: &Fixture, number: i64, seen: Option<i64>, to: &RuleAttributes) -
     fixture.write(|w| {
         let id = w.memory_by_number(number)?.expect("stored").id;
         let row = NewAudit {
-            after_hash: Some(w.hash_with(number, to)?),
+            after_hash: Some(w.hash_with(number, None, to)?),
             ..NewAudit::new(&principal, Face::Mcp, "rule_edit", &id)
         };
         let seq = w.record(&row)?;
@@ -92,7 +92,7 @@ fn attributes_that_the_audit_does_not_know_are_named() {
             let id = w.memory_by_number(forged)?.expect("stored").id;
             // On record, but with the hash of something else.
             let row = NewAudit {
-                after_hash: Some(w.hash_with(known, &attributes(1, None))?),
+                after_hash: Some(w.hash_with(known, None, &attributes(1, None))?),
                 ..NewAudit::new(&principal, Face::Mcp, "rule_edit", &id)
             };
             let seq = w.record(&row)?;

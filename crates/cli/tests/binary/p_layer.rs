@@ -299,7 +299,9 @@ fn p_layer_c5_c6_c7_c46_the_embedder_option_and_the_older_flags_are_understood()
     strata(&home).run(["remember", "the mill stands by the river"]).success();
     let output = strata(&home).run(["recall", "payment", "--serendipity"]).success();
     assert!(output.stdout.contains("by chance"), "{}", output.stdout);
-    assert!(strata(&home).json(["recall", "payment", "--serendipity"])["hits"][1]["_serendipity"].is_boolean());
+    assert!(
+        strata(&home).json(["recall", "payment", "--serendipity"])["hits"][1]["_serendipity"].is_boolean()
+    );
 }
 
 #[test]

@@ -56,8 +56,6 @@ pub struct Request {
     pub budget_tokens: Option<u32>,
     /// Search by words alone, without meaning.
     pub no_semantic: Option<bool>,
-    /// Add one memory drawn by chance, marked as such, when anything was found.
-    pub serendipity: Option<bool>,
 }
 
 /// The sources by name.
