@@ -15,6 +15,7 @@ mod decide;
 mod drewgent;
 mod follow;
 mod graph;
+mod graph_plan;
 mod incoming;
 mod p_layer;
 mod prepare;

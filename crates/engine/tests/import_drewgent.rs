@@ -67,15 +67,20 @@ fn p_layer_c62_a_drewgent_database_comes_in_with_its_dates_and_only_once() {
         "{first:#}"
     );
     assert_eq!(first["reembedded"], 3);
-    let entities = first["entities_imported"].as_u64().zip(first["entities_skipped"].as_u64());
-    assert_eq!(entities.map(|(a, b)| a + b), Some(2), "a label is one entity: {first:#}");
-    let relations = first["relations_imported"].as_u64().zip(first["relations_skipped"].as_u64());
-    assert_eq!(relations.map(|(a, b)| a + b), Some(2), "one link, one without an end: {first:#}");
+    let graph = |reply: &Value| {
+        ["entities_imported", "relations_imported", "relations_skipped"].map(|key| reply[key].as_u64())
+    };
+    assert_eq!(graph(&first), [Some(2), Some(1), Some(1)], "a label is one entity, a link has no end: {first:#}");
     let problems = first["problems"].to_string();
     assert!(problems.contains("knowledge #3") && problems.contains("relations #3"), "{first:#}");
     assert!(first["adjustments"].to_string().contains("entities #2"), "bad JSON is said: {first:#}");
     let second = import(&s, &store);
     assert_eq!((&second["knowledge_imported"], &second["sessions_imported"]), (&json!(0), &json!(0)));
+    assert_eq!(graph(&second), [Some(0), Some(0), Some(1)], "{second:#}");
+    let held = s.ok("relation_list", json!({}));
+    let relations = held["relations"].as_array().map_or(0, Vec::len);
+    assert_eq!(relations, 1, "{held:#}");
+    assert_eq!(s.ok("doctor", json!({}))["healthy"], true);
     let all = memories(&s);
     assert_eq!(all.len(), 3);
     let of = |text: &str| all.iter().find(|m| m.body.contains(text)).expect("it came in");
@@ -85,6 +90,50 @@ fn p_layer_c62_a_drewgent_database_comes_in_with_its_dates_and_only_once() {
     assert_eq!(sessions[0].at.to_rfc3339(), "2025-11-01T09:00:00Z");
     let payload: Value = serde_json::from_str(&sessions[0].text).expect("JSON");
     assert_eq!(payload, json!({ "title": "배포 회의", "message_count": 12 }));
+}
+
+#[test]
+fn a_graph_comes_in_by_label_with_its_memories_and_within_the_constraints() {
+    let s = home(28);
+    s.ok("entity_add", json!({ "label": "NGINX", "kind": "script", "properties": { "port": "8080" }, "scope": "user" }));
+    let store = filled(&s);
+    store.run(
+        "INSERT INTO entities (id, label, type, knowledge_id) VALUES (10, '503 storm', 'incident', 4), (11, 'backoff', 'pattern', 4),
+             (12, '', 'tool', NULL), (13, 'lost', 'tool', 99);
+         INSERT INTO relations (id, source_id, target_id, type) VALUES (10, 10, 11, 'fixed_by'), (11, 10, 1, 'fixed_by'),
+             (12, 11, 12, 'led_to'), (13, 10, 11, 'befriends')",
+    );
+    let first = import(&s, &store);
+    assert_eq!(
+        (&first["relations_imported"], &first["relations_skipped"]),
+        (&json!(2), &json!(4)),
+        "{first:#}"
+    );
+    let problems = first["problems"].to_string();
+    for row in ["entities #12", "relations #3", "relations #11", "relations #12", "relations #13"] {
+        assert!(problems.contains(row), "{row}: {first:#}");
+    }
+    assert!(first["adjustments"].to_string().contains("entities #13: knowledge #99"), "{first:#}");
+    let entities = s.ok("entity_list", json!({}));
+    let of = |label: &str| {
+        let all = entities["entities"].as_array().expect("a list");
+        all.iter().find(|e| e["label"] == label).unwrap_or_else(|| panic!("{label}: {entities:#}")).clone()
+    };
+    let ours = of("NGINX");
+    assert_eq!((&ours["type"], &ours["properties"]["port"]), (&json!("script"), &json!("8080")), "ours stays");
+    assert_eq!(of("503 storm")["origin"], "stated");
+    let seen = s.ok("graph_explore", json!({ "query": "503 storm" })).to_string();
+    assert!(seen.contains("retry with backoff"), "{seen}");
+    let fixed = s.ok("relation_list", json!({ "entity": "503 storm" }));
+    let id = fixed["relations"][0]["id"].clone();
+    s.ok("relation_remove", json!({ "id": id, "reason": "it did not help" }));
+    let second = import(&s, &store);
+    assert_eq!(
+        (&second["entities_imported"], &second["relations_imported"]),
+        (&json!(0), &json!(0)),
+        "what was taken back stays so: {second:#}"
+    );
+    assert_eq!(s.ok("doctor", json!({}))["healthy"], true);
 }
 
 #[test]

@@ -35,6 +35,8 @@ pub(super) struct Plan {
     pub(super) episodes: Vec<usize>,
     /// Events that are here.
     pub(super) episodes_known: usize,
+    /// Entities, relations and links between them and memories that have to be stored.
+    pub(super) graph: usize,
 }
 
 impl Plan {
@@ -45,6 +47,7 @@ impl Plan {
             && self.adjusted.is_empty()
             && self.ended.is_empty()
             && self.episodes.is_empty()
+            && self.graph == 0
     }
 }
 
@@ -181,6 +184,7 @@ pub(super) fn authorise(
     }
     wanted.extend(plan.ended.iter().map(|(_, head)| (head.state.layer, Action::Forget)));
     wanted.extend(plan.episodes.iter().map(|_| (Layer::P2, Action::Remember)));
+    wanted.extend((plan.graph > 0).then_some((Layer::P5, Action::Remember)));
     let mut rows: HashMap<(Layer, Action), usize> = HashMap::new();
     for want in wanted {
         *rows.entry(want).or_default() += 1;

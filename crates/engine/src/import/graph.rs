@@ -5,35 +5,15 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 use strata_core::time::Timestamp;
 
-use super::incoming::Findings;
-
-/// What became of the graph of an older store.
-#[derive(Debug, Default, Clone, Copy)]
-pub(super) struct GraphOutcome {
-    pub(super) entities: usize,
-    pub(super) relations: usize,
-    pub(super) entities_skipped: usize,
-    pub(super) relations_skipped: usize,
-    /// Why some were left out.
-    pub(super) note: Option<&'static str>,
-}
-
-/// Takes over a graph. The ledger has no place for one, so everything is counted as left out, with the reason.
-pub(super) fn take_over(graph: &Graph) -> GraphOutcome {
-    let any = !graph.entities.is_empty() || graph.dangling > 0;
-    GraphOutcome {
-        entities_skipped: graph.entities.len(),
-        relations_skipped: graph.relations.len() + graph.dangling,
-        note: any.then_some("this version keeps no graph"),
-        ..GraphOutcome::default()
-    }
-}
+use super::incoming::{Findings, RowKey};
 
 /// A thing that an older store knows by name.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ImportedEntity {
     /// Its id in its store.
     pub(super) foreign_id: i64,
+    /// Its row.
+    pub(super) key: RowKey,
     /// Its name; one entity has it.
     pub(super) label: String,
     /// What it is: `tool`, `incident`, ...
@@ -49,6 +29,8 @@ pub(super) struct ImportedEntity {
 /// A link between two entities, by their places in [`Graph::entities`].
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ImportedRelation {
+    /// Its row.
+    pub(super) key: RowKey,
     pub(super) source: usize,
     pub(super) target: usize,
     /// What links them: `caused`, `depends_on`, ...
@@ -64,6 +46,8 @@ pub(super) struct ImportedRelation {
 pub(super) struct Graph {
     pub(super) entities: Vec<ImportedEntity>,
     pub(super) relations: Vec<ImportedRelation>,
+    /// The rows of `knowledge` that entities may belong to.
+    pub(super) knowledge: HashMap<i64, RowKey>,
     /// Relations left out because one of their ends is not there.
     pub(super) dangling: usize,
     places: HashMap<i64, usize>,
@@ -97,17 +81,17 @@ impl Graph {
         ends: (i64, i64),
         kind: String,
         rest: (Value, Option<Timestamp>),
-        row: impl std::fmt::Display,
+        key: RowKey,
         findings: &mut Findings,
     ) {
         let (Some(&source), Some(&target)) = (self.places.get(&ends.0), self.places.get(&ends.1)) else {
             self.dangling += 1;
-            findings.reject(row, format!("entity #{} or #{} is not there", ends.0, ends.1));
+            findings.reject(key, format!("entity #{} or #{} is not there", ends.0, ends.1));
             return;
         };
         if self.known.insert((source, target, kind.clone())) {
             let (properties, created_at) = rest;
-            self.relations.push(ImportedRelation { source, target, kind, properties, created_at });
+            self.relations.push(ImportedRelation { key, source, target, kind, properties, created_at });
         }
     }
 }
@@ -131,9 +115,14 @@ mod tests {
 
     use super::*;
 
+    fn key(table: &'static str, id: i64) -> RowKey {
+        RowKey { table, id: id.to_string(), created: String::new() }
+    }
+
     fn entity(id: i64, label: &str, properties: Value) -> ImportedEntity {
         ImportedEntity {
             foreign_id: id,
+            key: key("entities", id),
             label: label.into(),
             kind: "tool".into(),
             properties,
@@ -150,7 +139,7 @@ mod tests {
         graph.entity(entity(9, "nginx", json!({ "port": 81, "owner": "kim" })));
         let rest = || (json!({}), None);
         for (row, ends) in [(1, (9, 2)), (2, (1, 2)), (3, (2, 77))] {
-            graph.relation(ends, "depends_on".into(), rest(), format!("relations #{row}"), &mut findings);
+            graph.relation(ends, "depends_on".into(), rest(), key("relations", row), &mut findings);
         }
         assert_eq!(graph.entities.len(), 2);
         assert_eq!(graph.entities[0].properties, json!({ "port": 80, "owner": "kim" }));

@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_core::error::ErrorKind;
+use strata_core::{error::ErrorKind, memory::Layer};
 use strata_store::{
     error::StoreError,
     foreign::{self, ForeignStamp},
@@ -14,7 +14,7 @@ use super::{
     decide::{authorise, decide},
     drewgent::{self, DrewgentDatabase},
     follow::{Cursor, wait},
-    graph::take_over,
+    graph_plan::PreparedGraph,
     prepare::{Origin, prepare},
     report::RowReport,
     settle::settle,
@@ -68,9 +68,6 @@ pub struct Response {
     pub reembedded: usize,
     /// Entities left out.
     pub entities_skipped: usize,
-    /// Why entities and relations were left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub graph_note: Option<&'static str>,
     /// Memories that follow a change of their row.
     pub knowledge_updated: usize,
     /// Rows that were here before.
@@ -101,7 +98,7 @@ impl Operation for ImportDrewgent {
         cli: &["import-drewgent"],
         positional: &["path"],
         title: "Import a drewgent database",
-        about: "Takes over a drewgent knowledge.db: knowledge (P5) and sessions (P2), with their dates. The file is only read. \
+        about: "Takes over a drewgent knowledge.db: knowledge (P5), sessions (P2) and the graph, with their dates. The file is only read. \
                 All good rows come in together, bad ones are listed by number; running it again adds nothing. With follow it \
                 goes on importing what the old program writes, until interrupted, and takes up there when started again.",
         effect: Effect::Write,
@@ -148,16 +145,21 @@ impl Import<'_> {
     fn store(&self, database: DrewgentDatabase, cursor: Option<(&str, &Cursor)>) -> Result<Response, Error> {
         let (engine, call) = (self.engine, self.call);
         let DrewgentDatabase { mut incoming, .. } = database;
-        let graph = take_over(&std::mem::take(&mut incoming.graph));
+        let graph = std::mem::take(&mut incoming.graph);
         let origin = Origin::new(engine, call, SOURCE);
-        let prepared = prepare(engine, &origin, incoming);
-        let plan = engine.ledger(call)?.read(&engine.control(call), |r| decide(r, &origin, &prepared))?;
+        let mut prepared = prepare(engine, &origin, incoming);
+        let ontology = engine.settings().config.graph.ontology()?;
+        let graph = PreparedGraph::new(&origin, ontology, graph, &mut prepared);
+        let (plan, graph_plan) = engine.ledger(call)?.read(&engine.control(call), |r| {
+            let mut plan = decide(r, &origin, &prepared)?;
+            let graph_plan = graph.plan(r, &origin)?;
+            plan.graph = graph_plan.work();
+            Ok((plan, graph_plan))
+        })?;
+        graph_plan.report(&mut prepared.findings);
         let mut response = Response {
-            entities_imported: graph.entities,
-            relations_imported: graph.relations,
-            entities_skipped: graph.entities_skipped,
-            relations_skipped: graph.relations_skipped,
-            graph_note: graph.note,
+            entities_skipped: graph.entities_refused + graph_plan.purged,
+            relations_skipped: graph.dangling + graph_plan.refused.len(),
             known: plan.known + plan.episodes_known,
             purged: plan.purged,
             rows: RowReport::of(&prepared),
@@ -170,6 +172,8 @@ impl Import<'_> {
         }
         let actors = authorise(engine, call, &origin, &prepared, &plan, "import-drewgent PATH")?;
         let settled = settle(engine, call, &origin, (&prepared, &plan, &actors), None, self.embed, |w| {
+            let stored = graph.store(w, &origin, (&actors.of(Layer::P5, &origin), call.face))?;
+            (response.entities_imported, response.relations_imported) = (stored.entities, stored.relations);
             cursor.map_or(Ok(()), |(setting, cursor)| w.set_setting(setting, &cursor.to_text()))
         })?;
         response.knowledge_imported = settled.added;
@@ -260,7 +264,6 @@ impl Response {
         // Counted anew at every look.
         self.entities_skipped = pass.entities_skipped;
         self.relations_skipped = pass.relations_skipped;
-        self.graph_note = pass.graph_note;
         self.known = pass.known;
         self.purged = pass.purged;
         self.rows = pass.rows.clone();

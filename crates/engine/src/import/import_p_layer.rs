@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strata_core::memory::Layer;
 use strata_store::foreign;
 
 use super::{
     decide::{Plan, authorise, decide},
-    graph::{GraphOutcome, take_over},
+    graph_plan::{GraphOutcome, GraphPlan, PreparedGraph},
     p_layer::{self, PLayerDatabase},
     prepare::{Origin, Prepared, prepare},
     report::RowReport,
@@ -74,11 +75,8 @@ pub struct Response {
     pub relations_imported: usize,
     /// Entities that were left out.
     pub entities_skipped: usize,
-    /// Relations that were left out.
+    /// Relations that were left out: an end is missing, or the graph's constraints do not allow them.
     pub relations_skipped: usize,
-    /// Why entities and relations were left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub graph_note: Option<&'static str>,
     /// Snapshots the file holds; they are not taken over.
     pub snapshots: u64,
     /// Rows of its audit log.
@@ -104,7 +102,7 @@ impl Operation for ImportPLayer {
         cli: &["import-p-layer"],
         positional: &["path"],
         title: "Import a p-layer database",
-        about: "Takes over a p-layer database of any schema: knowledge with its chains and writers, rules, episodes. The file \
+        about: "Takes over a p-layer database of any schema: knowledge with its chains and writers, rules, episodes, the graph. The file \
                 is only read. All good rows come in together, bad ones are listed by number. Running it again adds nothing \
                 and follows what has changed. Rows of P0, P1 and P3 need one approval. Secrets are blacked out.",
         effect: Effect::Write,
@@ -120,20 +118,35 @@ impl Operation for ImportPLayer {
         let mut gate = crate::gate::Gate::default();
         let source = gate.field("source", request.source.as_deref())?.unwrap_or_else(|| SOURCE.into());
         let origin = Origin::new(engine, call, &source);
-        let prepared = prepare(engine, &origin, std::mem::take(&mut database.incoming));
-        let plan = engine.ledger(call)?.read(&engine.control(call), |r| decide(r, &origin, &prepared))?;
-        let mut response = report(&path, &database, (&prepared, &plan, take_over(&graph)), &origin);
+        let mut prepared = prepare(engine, &origin, std::mem::take(&mut database.incoming));
+        let ontology = engine.settings().config.graph.ontology()?;
+        let graph = PreparedGraph::new(&origin, ontology, graph, &mut prepared);
+        let (plan, graph_plan) = engine.ledger(call)?.read(&engine.control(call), |r| {
+            let mut plan = decide(r, &origin, &prepared)?;
+            let graph_plan = graph.plan(r, &origin)?;
+            plan.graph = graph_plan.work();
+            Ok((plan, graph_plan))
+        })?;
+        graph_plan.report(&mut prepared.findings);
+        let mut response = report(&path, &database, (&prepared, &plan), &origin);
+        response.skipped(&graph, &graph_plan);
         if request.dry_run == Some(true) {
             response.dry_run = true;
             (response.added, response.episodes_added) = (plan.new.len(), plan.episodes.len());
             (response.updated, response.ended) = (plan.revised.len() + plan.adjusted.len(), plan.ended.len());
+            response.count_graph(graph_plan.outcome());
             return Ok(response);
         }
         if !plan.is_empty() {
             let actors = authorise(engine, call, &origin, &prepared, &plan, "import-p-layer PATH")?;
             let summary = summary(&database);
             let work = (&prepared, &plan, &actors);
-            response.count(settle(engine, call, &origin, work, Some(&summary), true, |_| Ok(()))?);
+            let settled = settle(engine, call, &origin, work, Some(&summary), true, |w| {
+                let stored = graph.store(w, &origin, (&actors.of(Layer::P5, &origin), call.face))?;
+                response.count_graph(stored);
+                Ok(())
+            })?;
+            response.count(settled);
         }
         Ok(response)
     }
@@ -173,7 +186,7 @@ fn summary(database: &PLayerDatabase) -> Summary {
 fn report(
     path: &Path,
     database: &PLayerDatabase,
-    (prepared, plan, graph): (&Prepared, &Plan, GraphOutcome),
+    (prepared, plan): (&Prepared, &Plan),
     origin: &Origin,
 ) -> Response {
     Response {
@@ -183,11 +196,6 @@ fn report(
         known: plan.known,
         episodes_known: plan.episodes_known,
         purged: plan.purged,
-        entities_imported: graph.entities,
-        relations_imported: graph.relations,
-        entities_skipped: graph.entities_skipped,
-        relations_skipped: graph.relations_skipped,
-        graph_note: graph.note,
         snapshots: database.snapshots,
         audit_rows: database.audit.0,
         audit_hash: hexadecimal(&database.audit.1),
@@ -198,6 +206,15 @@ fn report(
 }
 
 impl Response {
+    fn skipped(&mut self, graph: &PreparedGraph, plan: &GraphPlan) {
+        self.entities_skipped = graph.entities_refused + plan.purged;
+        self.relations_skipped = graph.dangling + plan.refused.len();
+    }
+
+    fn count_graph(&mut self, stored: GraphOutcome) {
+        (self.entities_imported, self.relations_imported) = (stored.entities, stored.relations);
+    }
+
     fn count(&mut self, settled: Settled) {
         self.added = settled.added;
         self.merged = settled.merged;
@@ -232,10 +249,14 @@ impl Render for Response {
                 self.merged
             ));
         }
-        if let Some(note) = self.graph_note {
-            let count =
-                format!("{} entities and {} relations", self.entities_skipped, self.relations_skipped);
-            document = document.note(Mark::Warning, format!("{count} were left out: {note}"));
+        if self.entities_imported + self.relations_imported > 0 {
+            let (entities, relations) = (self.entities_imported, self.relations_imported);
+            document = document.text(format!("graph: {entities} entities and {relations} relations"));
+        }
+        if self.entities_skipped + self.relations_skipped > 0 {
+            let (entities, relations) = (self.entities_skipped, self.relations_skipped);
+            document = document
+                .note(Mark::Warning, format!("{entities} entities and {relations} relations were left out"));
         }
         if self.snapshots > 0 {
             document = document.text(format!("{} snapshots are not taken over", self.snapshots));

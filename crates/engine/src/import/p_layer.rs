@@ -1,6 +1,6 @@
 //! What a p-layer database holds, in any of its four schemas.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use strata_core::{
     memory::{Kind, Layer},
@@ -340,11 +340,13 @@ pub(super) fn entities(reader: &ForeignReader<'_>, found: &mut Incoming) -> Resu
     const NAMES: &[&str] = &["id", "label", "type", "properties", "knowledge_id", "created_at"];
     let rows = reader.rows("entities", NAMES, None)?;
     let graph = &mut found.graph;
+    graph.knowledge = knowledge_keys(reader)?;
     each(&rows, "entities", NAMES, &mut found.findings, |fields, findings| {
         let id = fields.id()?;
         let row = format!("entities #{id}");
         graph.entity(ImportedEntity {
             foreign_id: id,
+            key: key(fields, "entities")?,
             label: fields.needed("label")?,
             kind: fields.text("type")?.unwrap_or_else(|| "concept".into()),
             properties: properties(fields.text("properties")?.as_deref(), row, findings),
@@ -354,6 +356,20 @@ pub(super) fn entities(reader: &ForeignReader<'_>, found: &mut Incoming) -> Resu
         Ok(())
     });
     Ok(())
+}
+
+/// The rows of `knowledge` by their ids, all of them: entities may belong to rows that were read long ago.
+fn knowledge_keys(reader: &ForeignReader<'_>) -> Result<HashMap<i64, RowKey>, StoreError> {
+    const NAMES: &[&str] = &["id", "created_at"];
+    if !reader.has(KNOWLEDGE) {
+        return Ok(HashMap::new());
+    }
+    let rows = reader.rows(KNOWLEDGE, NAMES, None)?;
+    let named = rows.iter().filter_map(|row| {
+        let fields = Fields { names: NAMES, row };
+        Some((fields.id().ok()?, key(&fields, KNOWLEDGE).ok()?))
+    });
+    Ok(named.collect())
 }
 
 /// Reads relations, once the entities are known.
@@ -369,7 +385,8 @@ pub(super) fn relations(reader: &ForeignReader<'_>, found: &mut Incoming) -> Res
             fields.date("created_at").ok(),
         );
         let ends = (end("source_id")?, end("target_id")?);
-        graph.relation(ends, fields.needed("type")?, rest, &row, findings);
+        let key = key(fields, "relations")?;
+        graph.relation(ends, fields.needed("type")?, rest, key, findings);
         Ok(())
     });
     Ok(())

@@ -121,10 +121,11 @@ pub(super) fn prepare(engine: &Engine, origin: &Origin, incoming: Incoming) -> P
 }
 
 /// A row behind the gate, or its name and why not; and the families of secrets found in it.
-type Passed<T> = (Result<T, (RowKey, Error)>, Vec<&'static str>);
+pub(super) type Passed<T> = (Result<T, (RowKey, Error)>, Vec<&'static str>);
 
 impl Prepared {
-    fn take<T>(&mut self, (outcome, families): Passed<T>) -> Option<T> {
+    /// Notes what was blacked out in a row, or why it is left out.
+    pub(super) fn take<T>(&mut self, (outcome, families): Passed<T>) -> Option<T> {
         match outcome {
             Ok(value) => {
                 self.redacted_rows += usize::from(!families.is_empty());
