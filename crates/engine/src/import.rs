@@ -12,6 +12,7 @@ pub mod import_rules;
 
 mod cells;
 mod decide;
+mod distilled;
 mod drewgent;
 mod follow;
 mod graph;

@@ -70,7 +70,11 @@ fn p_layer_c62_a_drewgent_database_comes_in_with_its_dates_and_only_once() {
     let graph = |reply: &Value| {
         ["entities_imported", "relations_imported", "relations_skipped"].map(|key| reply[key].as_u64())
     };
-    assert_eq!(graph(&first), [Some(2), Some(1), Some(1)], "a label is one entity, a link has no end: {first:#}");
+    assert_eq!(
+        graph(&first),
+        [Some(2), Some(1), Some(1)],
+        "a label is one entity, a link has no end: {first:#}"
+    );
     let problems = first["problems"].to_string();
     assert!(problems.contains("knowledge #3") && problems.contains("relations #3"), "{first:#}");
     assert!(first["adjustments"].to_string().contains("entities #2"), "bad JSON is said: {first:#}");
@@ -95,7 +99,10 @@ fn p_layer_c62_a_drewgent_database_comes_in_with_its_dates_and_only_once() {
 #[test]
 fn a_graph_comes_in_by_label_with_its_memories_and_within_the_constraints() {
     let s = home(28);
-    s.ok("entity_add", json!({ "label": "NGINX", "kind": "script", "properties": { "port": "8080" }, "scope": "user" }));
+    s.ok(
+        "entity_add",
+        json!({ "label": "NGINX", "kind": "script", "properties": { "port": "8080" }, "scope": "user" }),
+    );
     let store = filled(&s);
     store.run(
         "INSERT INTO entities (id, label, type, knowledge_id) VALUES (10, '503 storm', 'incident', 4), (11, 'backoff', 'pattern', 4),
@@ -120,7 +127,11 @@ fn a_graph_comes_in_by_label_with_its_memories_and_within_the_constraints() {
         all.iter().find(|e| e["label"] == label).unwrap_or_else(|| panic!("{label}: {entities:#}")).clone()
     };
     let ours = of("NGINX");
-    assert_eq!((&ours["type"], &ours["properties"]["port"]), (&json!("script"), &json!("8080")), "ours stays");
+    assert_eq!(
+        (&ours["type"], &ours["properties"]["port"]),
+        (&json!("script"), &json!("8080")),
+        "ours stays"
+    );
     assert_eq!(of("503 storm")["origin"], "stated");
     let seen = s.ok("graph_explore", json!({ "query": "503 storm" })).to_string();
     assert!(seen.contains("retry with backoff"), "{seen}");
@@ -291,10 +302,22 @@ fn a_changed_rule_takes_the_place_of_the_old_one_and_a_forgotten_one_stays_out()
     assert_eq!((&second["imported"], &second["updated"]), (&json!(0), &json!(1)), "{second:#}");
     let all = memories(&s);
     assert_eq!(all.len(), 1);
-    let kept: Value = serde_json::from_str(&all[0].metadata).expect("JSON");
-    assert_eq!((all[0].state.layer.as_str(), &kept["rule_priority"]), ("P4", &json!("7")));
+    let kept = s.ok("rules_list", json!({}));
+    assert_eq!((all[0].state.layer.as_str(), &kept["rules"][0]["priority"]), ("P4", &json!(7)), "{kept:#}");
     let third = s.ok("import_rules", json!({ "path": path }));
     assert_eq!((&third["imported"], &third["updated"], &third["known"]), (&json!(0), &json!(0), &json!(2)));
+    s.ok("rules_disable", json!({ "id": all[0].id }));
+    assert_eq!(s.ok("import_rules", json!({ "path": path }))["updated"], 0, "a file switches nothing on");
+    write_atomic(&path, b"## [P4] Prefer small commits\npriority: 8\nscope: git\n").expect("a file");
+    assert_eq!(s.ok("import_rules", json!({ "path": path }))["updated"], 1);
+    let kept = s.ok("rules_list", json!({ "all": true }));
+    let kept = &kept["rules"][0];
+    assert_eq!(
+        (&kept["priority"], &kept["condition"], &kept["enabled"]),
+        (&json!(8), &json!("git"), &json!(false)),
+        "{kept:#}"
+    );
+    assert_eq!(s.ok("doctor", json!({}))["healthy"], true);
 }
 
 #[test]

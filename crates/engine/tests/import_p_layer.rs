@@ -225,17 +225,102 @@ fn rules_need_one_approval_for_all_of_them_and_nothing_is_half_done() {
         (rule.kind.as_str(), rule.state.layer.as_str(), rule.state.status.as_str()),
         ("rule", "P0", "active")
     );
-    let kept = metadata(rule);
+    let listed = s.ok("rules_list", json!({ "all": true }));
+    let of = |text: &str| {
+        let rules = listed["rules"].as_array().expect("a list");
+        rules.iter().find(|r| r["text"] == text).unwrap_or_else(|| panic!("{text}: {listed:#}")).clone()
+    };
+    let kept = of("Run the whole test suite.");
     assert_eq!(
-        (&kept["rule_priority"], &kept["rule_condition"], &kept["rule_scope"], &kept["rule_enabled"]),
-        (&json!("10"), &json!("before a release"), &json!("deploy"), &json!("true"))
+        (&kept["priority"], &kept["condition"], &kept["enabled"]),
+        (&json!(10), &json!("deploy: before a release"), &json!(true))
     );
-    let off = all.iter().find(|m| m.body.contains("Friday")).expect("the disabled one");
-    assert_eq!(off.state.status.as_str(), "archived");
+    assert_eq!(of("나는 신중한 동료다")["priority"], 20);
+    assert_eq!(of("Never deploy on a Friday.")["enabled"], false);
     let context = s.text("context", json!({ "task": "release" }));
-    assert!(context.contains("Run the whole test suite."), "{context}");
+    assert!(context.contains("Run the whole test suite.") && !context.contains("Friday"), "{context}");
+    is_healthy(&s);
     s.secret = None;
     assert_eq!(import(&s, &path)["added"], 0, "nothing new, so nothing to approve");
+    is_healthy(&s);
+}
+
+#[test]
+fn a_rule_that_the_old_program_switched_off_is_so_here_unless_it_was_changed_here() {
+    let mut s = home(31);
+    become_owner(&mut s);
+    let path = s.home.path().join("old.db");
+    let store = OlderStore::p_layer(&path, 4);
+    store.add_rules();
+    import(&s, &path);
+    let id = |s: &Session, text: &str| {
+        memories(s).into_iter().find(|m| m.body == text).map(|m| m.id).expect("the rule")
+    };
+    let suite = id(&s, "Run the whole test suite.");
+    s.ok("rules_edit", json!({ "id": id(&s, "나는 신중한 동료다"), "priority": 3 }));
+    store
+        .run("UPDATE rules SET enabled = 0 WHERE id = 1; UPDATE rules SET condition = 'always' WHERE id = 3");
+    let second = import(&s, &path);
+    assert_eq!((&second["added"], &second["updated"]), (&json!(0), &json!(2)), "{second:#}");
+    let listed = s.ok("rules_list", json!({ "all": true }));
+    let of = |text: &str| {
+        let rules = listed["rules"].as_array().expect("a list");
+        rules.iter().find(|r| r["text"] == text).cloned().unwrap_or_default()
+    };
+    assert_eq!(of("Run the whole test suite.")["enabled"], false, "{listed:#}");
+    assert_eq!(of("나는 신중한 동료다")["priority"], 3, "what was done here stays");
+    assert_eq!(of("Never deploy on a Friday.")["condition"], "always");
+    s.ok("rules_enable", json!({ "id": suite }));
+    assert_eq!(import(&s, &path)["updated"], 0, "what was done here since stays");
+    is_healthy(&s);
+}
+
+#[test]
+fn what_the_old_program_distilled_is_not_distilled_again() {
+    let s = person();
+    let path = s.home.path().join("old.db");
+    let store = OlderStore::p_layer(&path, 4);
+    store.run(
+        "INSERT INTO knowledge (type, content, source, created_at, layer, who) VALUES
+             ('insight', '[consolidated] 3 episode(s) [s1]: a | b | c', 'consolidation:s1', '2026-01-02T00:00:00Z', 'P5', 'system:consolidation');
+         INSERT INTO episodes (session_id, kind, payload, created_at, consolidated_at) VALUES
+             ('s1', 'event', 'the gateway restarted twice', '2026-01-01', '2026-01-02T00:00:01Z'),
+             ('s1', 'event', 'the certificate had expired', '2026-01-01', '2026-01-02T00:00:01Z'),
+             ('s1', 'event', 'it was renewed by hand', '2026-01-01', '2026-01-02T00:00:01Z'),
+             (NULL, 'event', 'its digest is lost, one', '2026-01-01', '2026-01-02T00:00:01Z'),
+             ('s2', 'event', 'the disk filled up', '2026-01-03', NULL),
+             ('s2', 'event', 'logs were rotated', '2026-01-03', NULL)",
+    );
+    store.close();
+    let first = import(&s, &path);
+    assert_eq!((&first["added"], &first["episodes_added"]), (&json!(1), &json!(6)), "{first:#}");
+    let digest = memories(&s).remove(0);
+    let ledger = s.engine.existing_ledger().expect("a home");
+    let covered = ledger.read(&Control::default(), |r| r.digest_episodes(digest.number)).expect("read");
+    assert_eq!(covered.len(), 3, "the digest is linked to what it was made of");
+    assert_eq!(import(&s, &path)["episodes_added"], 0);
+    let distilled = s.ok("consolidate", json!({ "min_episodes": 1 }));
+    assert_eq!(
+        (&distilled["digests"], &distilled["episodes_covered"]),
+        (&json!(1), &json!(2)),
+        "{distilled:#}"
+    );
+    is_healthy(&s);
+}
+
+#[test]
+fn names_in_what_is_imported_are_noticed() {
+    let s = person();
+    let path = s.home.path().join("old.db");
+    let store = OlderStore::p_layer(&path, 4);
+    store.run(
+        "INSERT INTO knowledge (type, content, created_at, layer, who) VALUES
+             ('fact', 'The nightly job calls `rotate_certs.sh` on the gateway host.', '2026-01-02', 'P5', 'manual')",
+    );
+    store.close();
+    import(&s, &path);
+    let seen = s.ok("graph_explore", json!({ "query": "rotate_certs.sh" })).to_string();
+    assert!(seen.contains("nightly job"), "{seen}");
     is_healthy(&s);
 }
 

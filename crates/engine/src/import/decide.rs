@@ -10,11 +10,11 @@ use strata_core::{
 };
 use strata_store::{
     error::StoreError,
-    ledger::{LedgerRead, MemoryRow, State},
+    ledger::{LedgerRead, MemoryRow, RuleAttributes, State},
 };
 
 use super::prepare::{Origin, Prepared, PreparedMemory};
-use crate::{authority, engine::Engine, error::Error, operation::Call};
+use crate::{authority, engine::Engine, error::Error, operation::Call, rules::is_rule};
 
 /// What has to be done. Rows are named by their places in [`Prepared`].
 #[derive(Debug, Default)]
@@ -25,6 +25,8 @@ pub(super) struct Plan {
     pub(super) revised: Vec<(usize, MemoryRow, Id)>,
     /// Memories whose row has another layer or confidence now.
     pub(super) adjusted: Vec<(MemoryRow, State)>,
+    /// Rules whose row has other attributes now.
+    pub(super) rules: Vec<ChangedRule>,
     /// Memories whose row has ended since.
     pub(super) ended: Vec<(usize, MemoryRow)>,
     /// Rows that are here as they are there, or were changed here since.
@@ -39,12 +41,23 @@ pub(super) struct Plan {
     pub(super) graph: usize,
 }
 
+/// A rule that takes other attributes.
+#[derive(Debug)]
+pub(super) struct ChangedRule {
+    pub(super) memory: MemoryRow,
+    /// Since when it has those it has; 0 if it never had any but the defaults.
+    pub(super) seen: i64,
+    pub(super) held: RuleAttributes,
+    pub(super) wanted: RuleAttributes,
+}
+
 impl Plan {
     /// Whether everything is here already.
     pub(super) fn is_empty(&self) -> bool {
         self.new.is_empty()
             && self.revised.is_empty()
             && self.adjusted.is_empty()
+            && self.rules.is_empty()
             && self.ended.is_empty()
             && self.episodes.is_empty()
             && self.graph == 0
@@ -102,14 +115,38 @@ fn compare(
         }
         return Ok(());
     }
+    let rule = changed_rule(r, row, &head)?;
+    let has_rule_changed = rule.is_some();
     let state = State { layer: row.new.state.layer, confidence: row.new.state.confidence, ..head.state };
     let was_so = |s: &State| s.layer == state.layer && s.confidence == state.confidence;
     if r.states(head.number)?.iter().any(|s| was_so(&s.state)) {
-        plan.known += 1;
+        plan.known += usize::from(!has_rule_changed);
+        plan.rules.extend(rule);
     } else {
+        // With another layer it takes its attributes at the next import, when the rights for that are judged anew.
         plan.adjusted.push((head, state));
     }
     Ok(())
+}
+
+/// The attributes that a rule's row has and that the rule never had here.
+fn changed_rule(
+    r: &LedgerRead<'_>,
+    row: &PreparedMemory,
+    head: &MemoryRow,
+) -> Result<Option<ChangedRule>, StoreError> {
+    if !is_rule(&head.kind) {
+        return Ok(None);
+    }
+    let wanted = row.new.rule.clone().unwrap_or_default();
+    let history = r.rule_history(head.number)?;
+    let began_with_defaults = history.first().is_none_or(|first| first.from_seq > head.seq);
+    let had = history.iter().any(|row| row.attributes == wanted)
+        || began_with_defaults && wanted == RuleAttributes::default();
+    let latest = history.into_iter().next_back();
+    let seen = latest.as_ref().map_or(0, |row| row.from_seq);
+    let held = latest.map(|row| row.attributes).unwrap_or_default();
+    Ok((!had).then(|| ChangedRule { memory: head.clone(), seen, held, wanted }))
 }
 
 /// The last version of a memory, and whether any of its versions is so.
@@ -182,6 +219,7 @@ pub(super) fn authorise(
     for (head, state) in &plan.adjusted {
         wanted.extend([(state.layer, Action::Update), (head.state.layer, Action::Update)]);
     }
+    wanted.extend(plan.rules.iter().map(|rule| (rule.memory.state.layer, Action::Update)));
     wanted.extend(plan.ended.iter().map(|(_, head)| (head.state.layer, Action::Forget)));
     wanted.extend(plan.episodes.iter().map(|_| (Layer::P2, Action::Remember)));
     wanted.extend((plan.graph > 0).then_some((Layer::P5, Action::Remember)));

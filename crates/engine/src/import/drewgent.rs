@@ -68,6 +68,7 @@ fn knowledge(
             session: None,
             origin: fields.text("source")?,
             metadata: BTreeMap::new(),
+            rule: None,
             ending: Ending::InForce,
             key,
         });

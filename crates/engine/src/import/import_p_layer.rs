@@ -133,7 +133,8 @@ impl Operation for ImportPLayer {
         if request.dry_run == Some(true) {
             response.dry_run = true;
             (response.added, response.episodes_added) = (plan.new.len(), plan.episodes.len());
-            (response.updated, response.ended) = (plan.revised.len() + plan.adjusted.len(), plan.ended.len());
+            (response.updated, response.ended) =
+                (plan.revised.len() + plan.adjusted.len() + plan.rules.len(), plan.ended.len());
             response.count_graph(graph_plan.outcome());
             return Ok(response);
         }

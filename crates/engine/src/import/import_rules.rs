@@ -1,6 +1,6 @@
 //! `import_rules`: takes rules from a Markdown file. What is in force already is not stored again.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,12 +8,15 @@ use strata_core::{
     id::{Id, IdKind},
     memory::Kind,
 };
-use strata_store::{error::StoreError, files, ledger::LedgerRead};
+use strata_store::{
+    error::StoreError,
+    files,
+    ledger::{LedgerRead, RuleAttributes},
+};
 
 use super::{
     decide::{Plan, authorise},
     incoming::{Ending, Incoming, IncomingMemory, RowKey},
-    p_layer::RuleAttributes,
     prepare::{Origin, Prepared, prepare},
     report::RowReport,
     rules_markdown::{self, WrittenRule},
@@ -87,13 +90,13 @@ impl Operation for ImportRules {
         let (rules, problems) = rules_markdown::parse(&text);
         let mut incoming = Incoming::default();
         incoming.findings.rejected = problems;
-        let attributes = take(&rules, &mut incoming)?;
+        take(&rules, &mut incoming)?;
         let origin = Origin::new(engine, call, SOURCE);
         let mut prepared = prepare(engine, &origin, incoming);
         let draw = || Id::from_bits(IdKind::Memory, engine.ids().bits());
         let plan = engine
             .ledger(call)?
-            .read(&engine.control(call), |r| compare(r, &origin, &mut prepared, &attributes, &draw))?;
+            .read(&engine.control(call), |r| compare(r, &origin, &mut prepared, &draw))?;
         let mut response = Response {
             known: plan.known + plan.purged,
             rows: RowReport::of(&prepared),
@@ -110,13 +113,11 @@ impl Operation for ImportRules {
     }
 }
 
-/// The rules as rows, and the attributes of each by its line.
-fn take(rules: &[WrittenRule], incoming: &mut Incoming) -> Result<HashMap<String, RuleAttributes>, Error> {
+/// The rules as rows.
+fn take(rules: &[WrittenRule], incoming: &mut Incoming) -> Result<(), Error> {
     let kind = Kind::parse("rule").map_err(|e| Error::parse("kind", &e))?;
-    let mut attributes = HashMap::new();
     for rule in rules {
         let key = RowKey { table: RowKey::LINE, id: rule.line.to_string(), created: String::new() };
-        attributes.insert(key.id.clone(), rule.attributes.clone());
         incoming.memories.push(IncomingMemory {
             number: None,
             kind: kind.clone(),
@@ -129,12 +130,13 @@ fn take(rules: &[WrittenRule], incoming: &mut Incoming) -> Result<HashMap<String
             valid_to: None,
             session: None,
             origin: None,
-            metadata: rule.attributes.metadata(),
+            metadata: BTreeMap::new(),
+            rule: Some(rule.attributes.kept()),
             ending: Ending::InForce,
             key,
         });
     }
-    Ok(attributes)
+    Ok(())
 }
 
 /// Compares the rules with those in force. A rule that was forgotten here stays forgotten.
@@ -142,7 +144,6 @@ fn compare(
     r: &LedgerRead<'_>,
     origin: &Origin,
     prepared: &mut Prepared,
-    attributes: &HashMap<String, RuleAttributes>,
     draw: &dyn Fn() -> Id,
 ) -> Result<Plan, StoreError> {
     let mut plan = Plan::default();
@@ -164,9 +165,13 @@ fn compare(
         let id = row.new.id.as_str();
         match r.live_by_content(&row.new.scope, &key)? {
             Some(twin) => {
-                let same = twin.kind == row.new.kind
-                    && twin.state.layer == row.new.state.layer
-                    && attributes.get(&row.key.id) == Some(&RuleAttributes::of(&twin));
+                let held = r.rule(twin.number)?.map(|row| row.attributes).unwrap_or_default();
+                // A file does not say whether a rule is switched on; that stays as it is here.
+                let wanted =
+                    RuleAttributes { enabled: held.enabled, ..row.new.rule.clone().unwrap_or_default() };
+                let same =
+                    twin.kind == row.new.kind && twin.state.layer == row.new.state.layer && wanted == held;
+                row.new.rule = Some(wanted).filter(|wanted| *wanted != RuleAttributes::default());
                 if same {
                     plan.known += 1;
                 } else {

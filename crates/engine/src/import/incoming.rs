@@ -9,6 +9,8 @@ use strata_core::{
     time::Timestamp,
 };
 
+use strata_store::ledger::RuleAttributes;
+
 use super::graph::Graph;
 
 /// A row's name that stays the same from one import to the next, whatever becomes of the rest of the row.
@@ -84,6 +86,8 @@ pub(super) struct IncomingMemory {
     pub(super) session: Option<String>,
     pub(super) origin: Option<String>,
     pub(super) metadata: BTreeMap<String, String>,
+    /// Of a rule: priority, condition, and whether it is enabled.
+    pub(super) rule: Option<RuleAttributes>,
     pub(super) ending: Ending,
 }
 

@@ -9,11 +9,12 @@ use strata_core::{
 use strata_store::{
     error::StoreError,
     foreign::{Cell, ForeignReader, ForeignRow},
-    ledger::MemoryRow,
+    ledger::{DEFAULT_PRIORITY, RuleAttributes},
 };
 
 use super::{
     cells::{Fields, Undated},
+    distilled::CONSOLIDATED,
     graph::{ImportedEntity, properties},
     incoming::{Ending, Findings, Incoming, IncomingEpisode, IncomingMemory, RowKey},
 };
@@ -31,8 +32,6 @@ const KNOWN_CHECKSUMS: [&str; 4] = [
 const KNOWLEDGE: &str = "knowledge";
 /// Microseconds of a day.
 const DAY: f64 = 86_400e6;
-/// The priority of a rule that names none.
-pub(super) const PRIORITY: i64 = 100;
 /// The longest time to live in days: a century.
 const MAX_TTL: f64 = 36_525.0;
 
@@ -53,7 +52,7 @@ pub(super) struct PLayerDatabase {
 
 /// A rule as its store has it, beyond its text and layer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct RuleAttributes {
+pub(super) struct WrittenAttributes {
     /// Lower goes first.
     pub(super) priority: i64,
     /// When it applies.
@@ -64,29 +63,15 @@ pub(super) struct RuleAttributes {
     pub(super) enabled: bool,
 }
 
-impl RuleAttributes {
-    /// The attributes of a rule that is stored; those of any rule when it names none.
-    pub(super) fn of(rule: &MemoryRow) -> Self {
-        let map: BTreeMap<String, String> = serde_json::from_str(&rule.metadata).unwrap_or_default();
-        let text = |name: &str| map.get(name).cloned();
-        Self {
-            priority: text("rule_priority").and_then(|p| p.parse().ok()).unwrap_or(PRIORITY),
-            condition: text("rule_condition"),
-            scope: text("rule_scope"),
-            enabled: text("rule_enabled").is_none_or(|enabled| enabled == "true"),
-        }
-    }
-
-    /// Where a rule's attributes are kept: in its metadata, under names of their own. Only this and
-    /// [`Self::of`] know where.
-    pub(super) fn metadata(&self) -> BTreeMap<String, String> {
-        let mut map = BTreeMap::from([
-            ("rule_priority".to_owned(), self.priority.to_string()),
-            ("rule_enabled".to_owned(), self.enabled.to_string()),
-        ]);
-        map.extend(self.condition.clone().map(|c| ("rule_condition".to_owned(), c)));
-        map.extend(self.scope.clone().map(|s| ("rule_scope".to_owned(), s)));
-        map
+impl WrittenAttributes {
+    /// The attributes as rules have them here. A rule that applies to one thing only applies under that
+    /// condition, so the scope goes in front of the condition: `deploy: before a release`.
+    pub(super) fn kept(&self) -> RuleAttributes {
+        let condition = match (&self.scope, &self.condition) {
+            (Some(scope), Some(condition)) => Some(format!("{scope}: {condition}")),
+            (scope, condition) => scope.clone().or_else(|| condition.clone()),
+        };
+        RuleAttributes { priority: self.priority, condition, enabled: self.enabled }
     }
 }
 
@@ -212,6 +197,7 @@ fn knowledge(reader: &ForeignReader<'_>, found: &mut Incoming) -> Result<(), Sto
             session: fields.text("session_id")?,
             origin: fields.text("source")?,
             metadata: BTreeMap::new(),
+            rule: None,
             ending: ending(fields, fields.id()?)?,
             key,
         });
@@ -284,7 +270,7 @@ fn episodes(reader: &ForeignReader<'_>, found: &mut Incoming) -> Result<(), Stor
     each(&rows, "episodes", NAMES, &mut found.findings, |fields, findings| {
         let key = key(fields, "episodes")?;
         let mut metadata = BTreeMap::from([("kind".to_owned(), fields.needed("kind")?)]);
-        metadata.extend(fields.text("consolidated_at")?.map(|at| ("consolidated_at".to_owned(), at)));
+        metadata.extend(fields.text(CONSOLIDATED)?.map(|at| (CONSOLIDATED.to_owned(), at)));
         episodes.push(IncomingEpisode {
             text: fields.needed("payload")?,
             session: fields.text("session_id")?,
@@ -304,15 +290,16 @@ fn rules(reader: &ForeignReader<'_>, found: &mut Incoming) -> Result<(), StoreEr
     let memories = &mut found.memories;
     each(&rows, "rules", NAMES, &mut found.findings, |fields, findings| {
         let key = key(fields, "rules")?;
-        let attributes = RuleAttributes {
-            priority: fields.integer("priority")?.unwrap_or(PRIORITY),
+        let mut priority = fields.integer("priority")?.unwrap_or(DEFAULT_PRIORITY);
+        if priority < 0 {
+            findings.adjust(&key, format_args!("priority {priority} became 0"));
+            priority = 0;
+        }
+        let attributes = WrittenAttributes {
+            priority,
             condition: fields.text("condition")?,
             scope: fields.text("scope")?,
             enabled: fields.integer("enabled")? != Some(0),
-        };
-        let ending = match attributes.enabled {
-            true => Ending::InForce,
-            false => Ending::Archived("not enabled".into()),
         };
         memories.push(IncomingMemory {
             number: None,
@@ -326,8 +313,9 @@ fn rules(reader: &ForeignReader<'_>, found: &mut Incoming) -> Result<(), StoreEr
             valid_to: None,
             session: None,
             origin: fields.text("source")?,
-            metadata: attributes.metadata(),
-            ending,
+            metadata: BTreeMap::new(),
+            rule: Some(attributes.kept()),
+            ending: Ending::InForce,
             key,
         });
         Ok(())

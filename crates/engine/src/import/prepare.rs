@@ -14,7 +14,7 @@ use strata_core::{
     scope::Scope,
     time::Timestamp,
 };
-use strata_store::ledger::{NewEpisode, NewMemory, State};
+use strata_store::ledger::{NewEpisode, NewMemory, RuleAttributes, State};
 
 use super::incoming::{Ending, Findings, Incoming, IncomingEpisode, IncomingMemory, RowKey};
 use crate::{engine::Engine, error::Error, gate::Gate, operation::Call};
@@ -175,6 +175,7 @@ fn memory_behind(
     metadata.extend(row.who.clone().map(|who| (WHO.into(), who)));
     let metadata = gate.map("metadata", &metadata)?;
     let source = gate.field("source", row.origin.as_deref())?;
+    let rule = row.rule.as_ref().map(|rule| attributes(gate, rule)).transpose()?;
     let id = row.key.id(IdKind::Memory, &origin.source, &origin.scope, "");
     let created_at = row.created_at.unwrap_or(origin.now);
     let new = NewMemory {
@@ -186,6 +187,7 @@ fn memory_behind(
         source: source.unwrap_or_else(|| origin.source.clone()),
         session: gate.field("session", row.session.as_deref())?,
         valid_to: row.valid_to,
+        rule: rule.filter(|rule| *rule != RuleAttributes::default()),
         metadata: serde_json::to_string(&metadata).map_err(|e| Error::Internal(e.to_string()))?,
         state: State { confidence: row.confidence, tier: Tier::Hot, ..State::active(row.layer) },
         ..NewMemory::new(id, &body, &origin.writer(row.who.as_deref()), created_at, salt)
@@ -198,6 +200,10 @@ fn memory_behind(
         Ending::Archived(why) => Ending::Archived(reason(why)?),
     };
     Ok(PreparedMemory { key: row.key.clone(), number: row.number, new, ending })
+}
+
+fn attributes(gate: &mut Gate, rule: &RuleAttributes) -> Result<RuleAttributes, Error> {
+    Ok(RuleAttributes { condition: gate.field("condition", rule.condition.as_deref())?, ..rule.clone() })
 }
 
 fn episode(origin: &Origin, row: &IncomingEpisode) -> Passed<(RowKey, NewEpisode)> {

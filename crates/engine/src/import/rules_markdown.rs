@@ -1,8 +1,9 @@
 //! Rules written as Markdown: one `##` heading each, `priority:`, `scope:` and `condition:` lines, and a body.
 
 use strata_core::{markdown, memory::Layer};
+use strata_store::ledger::DEFAULT_PRIORITY;
 
-use super::p_layer::{PRIORITY, RuleAttributes};
+use super::p_layer::WrittenAttributes;
 
 /// A rule as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,7 +15,7 @@ pub(super) struct WrittenRule {
     pub(super) heading: String,
     /// What stands below it.
     pub(super) body: String,
-    pub(super) attributes: RuleAttributes,
+    pub(super) attributes: WrittenAttributes,
 }
 
 impl WrittenRule {
@@ -66,7 +67,8 @@ fn rule(
     if heading.is_empty() {
         return Ok(None);
     }
-    let mut attributes = RuleAttributes { priority: PRIORITY, condition: None, scope: None, enabled: true };
+    let mut attributes =
+        WrittenAttributes { priority: DEFAULT_PRIORITY, condition: None, scope: None, enabled: true };
     let mut body = Vec::new();
     for (number, text) in (first_below..).zip(below.lines()) {
         // Attributes stand above the body.
@@ -96,7 +98,7 @@ fn layered(heading: &str) -> Result<(Layer, &str), String> {
 }
 
 /// Whether a line is an attribute; if so it is put down.
-fn attribute(line: &str, attributes: &mut RuleAttributes) -> Result<bool, String> {
+fn attribute(line: &str, attributes: &mut WrittenAttributes) -> Result<bool, String> {
     let Some((name, value)) = line.split_once(':') else { return Ok(false) };
     let value = value.trim();
     let text = || (!value.is_empty()).then(|| value.to_owned());

@@ -1,6 +1,9 @@
 //! Writing what an import decided, in one transaction: all of it is in, or none.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    cell::Cell,
+    collections::{HashMap, HashSet},
+};
 
 use strata_core::{
     memory::{Layer, Status},
@@ -13,12 +16,19 @@ use strata_store::{
 };
 
 use super::{
-    decide::{Actors, Plan},
+    decide::{Actors, ChangedRule, Plan},
+    distilled,
     incoming::Ending,
     prepare::{Origin, Prepared, PreparedMemory},
 };
 use crate::{
-    authority, engine::Engine, error::Error, job::Job, maintain::reindex::index_everything, operation::Call,
+    authority,
+    engine::Engine,
+    error::Error,
+    graph::noticing::{self, Noticed},
+    job::Job,
+    maintain::reindex::index_everything,
+    operation::Call,
 };
 
 /// The word in the audit for what an import stores.
@@ -54,11 +64,12 @@ pub(super) fn settle(
 ) -> Result<Settled, Error> {
     let (prepared, plan, actors) = work;
     let total = plan.new.len() + plan.episodes.len();
+    let noticed = notice(engine, call, prepared, plan)?;
     let job = Job::start(engine, call, IMPORT, total as u64)?;
     let outcome = engine
         .ledger(call)?
         .write(&engine.control(call), engine.clock().now(), |w| {
-            let mut settling = Settling::new(w, call, origin, prepared, plan, actors);
+            let mut settling = Settling::new(w, call, origin, (prepared, plan, &noticed), actors);
             settling.run(summary)?;
             also(w)?;
             if let Some(actor) = actors.approved() {
@@ -76,13 +87,34 @@ pub(super) fn settle(
     job.finish(indexed, |s| format!("{} memories, {} events", s.added + s.updated, s.episodes))
 }
 
+/// What memories mention, by their places in [`Prepared`].
+type Names = HashMap<usize, Noticed>;
+
+/// Looks for names in what will be in force, before anything is written.
+fn notice(engine: &Engine, call: &Call<'_>, prepared: &Prepared, plan: &Plan) -> Result<Names, Error> {
+    let (ledger, control) = (engine.ledger(call)?, engine.control(call));
+    let mut names = Names::new();
+    for place in plan.new.iter().chain(plan.revised.iter().map(|(place, ..)| place)) {
+        let row = &prepared.memories[*place];
+        if row.status() == Status::Active {
+            let told = (row.new.title.as_str(), row.new.body.as_str());
+            let noticed = noticing::look(engine, ledger, &control, told, &row.new.scope, &row.new.writer)?;
+            names.insert(*place, noticed);
+        }
+    }
+    Ok(names)
+}
+
 struct Settling<'a> {
     w: &'a LedgerWrite<'a>,
     call: &'a Call<'a>,
     origin: &'a Origin,
     prepared: &'a Prepared,
     plan: &'a Plan,
+    noticed: &'a Names,
     actors: &'a Actors,
+    /// The change that brought the memory that was stored last.
+    last_born: Cell<Option<Seq>>,
     /// Memories by the ids that chains of their store name.
     chain: HashMap<i64, &'a str>,
     /// What takes the place of what, by id.
@@ -95,8 +127,7 @@ impl<'a> Settling<'a> {
         w: &'a LedgerWrite<'a>,
         call: &'a Call<'a>,
         origin: &'a Origin,
-        prepared: &'a Prepared,
-        plan: &'a Plan,
+        (prepared, plan, noticed): (&'a Prepared, &'a Plan, &'a Names),
         actors: &'a Actors,
     ) -> Self {
         let chain: HashMap<i64, &str> =
@@ -107,7 +138,19 @@ impl<'a> Settling<'a> {
         };
         let replaces =
             prepared.memories.iter().filter_map(|m| Some((successor(m)?, m.new.id.as_str()))).collect();
-        Self { w, call, origin, prepared, plan, actors, chain, replaces, settled: Settled::default() }
+        Self {
+            w,
+            call,
+            origin,
+            prepared,
+            plan,
+            noticed,
+            actors,
+            chain,
+            replaces,
+            last_born: Cell::new(None),
+            settled: Settled::default(),
+        }
     }
 
     fn run(&mut self, summary: Option<&Summary>) -> Result<(), StoreError> {
@@ -115,11 +158,19 @@ impl<'a> Settling<'a> {
         let coming: HashSet<&str> =
             plan.new.iter().map(|place| self.prepared.memories[*place].new.id.as_str()).collect();
         for place in &plan.new {
-            self.add(&self.prepared.memories[*place], &coming)?;
+            let row = &self.prepared.memories[*place];
+            self.last_born.set(None);
+            self.add(row, &coming)?;
+            self.link_names(*place, row.new.id.as_str())?;
         }
         for (place, head, id) in &plan.revised {
             let row = &self.prepared.memories[*place];
+            self.last_born.set(None);
             self.revise(&NewMemory { id: id.clone(), ..row.new.clone() }, head)?;
+            self.w
+                .memory(id.as_str())?
+                .map_or(Ok(()), |new| self.w.carry_stated_mentions(head.number, new.number))?;
+            self.link_names(*place, id.as_str())?;
             self.settled.updated += 1;
         }
         for (head, state) in &plan.adjusted {
@@ -127,11 +178,16 @@ impl<'a> Settling<'a> {
             self.w.change_state(head.number, Some(head.state_seq), state, seq)?;
             self.settled.updated += 1;
         }
+        for rule in &plan.rules {
+            self.change_rule(rule)?;
+            self.settled.updated += 1;
+        }
         for (place, head) in &plan.ended {
             self.end(&self.prepared.memories[*place], head)?;
             self.settled.ended += 1;
         }
         self.episodes()?;
+        distilled::link(self.w, self.call.face, self.origin, self.actors, self.prepared)?;
         if let Some((target, reason, hash)) = summary {
             let row = NewAudit {
                 reason,
@@ -173,7 +229,7 @@ impl<'a> Settling<'a> {
                 None => {
                     let number = self.w.free_number(PurgedKind::Memory, wanted)?;
                     let born = self.born(&row.new, &reason)?;
-                    self.w.load_memory(number, &row.new, &[(born, row.new.state)], (None, None))?;
+                    self.load(number, &row.new, &[(born, row.new.state)], (None, None))?;
                 }
                 Some(twin) if self.outranks(&row.new, &twin) => {
                     self.replace(&row.new, wanted, &twin, "the same text, by an import")?;
@@ -190,8 +246,49 @@ impl<'a> Settling<'a> {
         Ok(())
     }
 
+    /// Links a memory that was just stored and is in force to what it mentions.
+    fn link_names(&self, place: usize, id: &str) -> Result<(), StoreError> {
+        let (Some(noticed), Some(seq)) = (self.noticed.get(&place), self.last_born.get()) else {
+            return Ok(());
+        };
+        let stored = self.w.memory(id)?.filter(|memory| memory.state.status.is_live());
+        stored.map_or(Ok(()), |memory| noticing::link(self.w, noticed, memory.number, seq))
+    }
+
+    /// Lets a rule take the attributes of its row.
+    fn change_rule(&self, rule: &ChangedRule) -> Result<(), StoreError> {
+        let (number, state) = (rule.memory.number, &rule.memory.state);
+        let actor = self.actors.of(state.layer, self.origin);
+        let seq = self.w.record(&NewAudit {
+            layer: Some(state.layer),
+            reason: "as in the older store",
+            before_hash: Some(self.w.hash_with(number, Some(state), &rule.held)?),
+            after_hash: Some(self.w.hash_with(number, Some(state), &rule.wanted)?),
+            ..NewAudit::new(&actor, self.call.face, "update", &rule.memory.id)
+        })?;
+        // The state stays, and is what was decided on.
+        self.w.change_state(number, Some(rule.memory.state_seq), state, seq)?;
+        self.w.set_rule(number, Some(rule.seen), &rule.wanted, seq)
+    }
+
+    /// Stores a memory with the states it had, and the attributes of a rule.
+    fn load(
+        &self,
+        number: i64,
+        new: &NewMemory,
+        history: &[(Seq, State)],
+        successor: (Option<&str>, Option<&str>),
+    ) -> Result<(), StoreError> {
+        self.w.load_memory(number, new, history, successor)?;
+        let born = history.first().map(|(born, _)| *born);
+        let rule = born.zip(new.rule.clone());
+        rule.map_or(Ok(()), |rule| self.w.load_rule(number, &[rule]))
+    }
+
     fn born(&self, new: &NewMemory, reason: &str) -> Result<Seq, StoreError> {
-        self.record(new.state.layer, IMPORT, new.id.as_str(), reason, Some(new.content_hash()))
+        let seq = self.record(new.state.layer, IMPORT, new.id.as_str(), reason, Some(new.audit_hash()))?;
+        self.last_born.set(Some(seq));
+        Ok(seq)
     }
 
     /// Whether a row takes the place of a memory of the same text: it is its successor, that one ends by this
@@ -217,7 +314,7 @@ impl<'a> Settling<'a> {
         let born = self.born(&row.new, reason)?;
         let state = State { status: Status::Superseded, ..row.new.state };
         let why = "the same text is in force already";
-        self.w.load_memory(number, &row.new, &[(born, state)], (Some(&twin.id), Some(why)))
+        self.load(number, &row.new, &[(born, state)], (Some(&twin.id), Some(why)))
     }
 
     /// Stores a row together with its end.
@@ -238,7 +335,7 @@ impl<'a> Settling<'a> {
         let (layer, id) = (row.new.state.layer, row.new.id.as_str());
         let ended = self.record(layer, word(status), id, why, None)?;
         let history = [(born, row.new.state), (ended, State { status, ..row.new.state })];
-        self.w.load_memory(number, &row.new, &history, (successor, successor.map(|_| why)))
+        self.load(number, &row.new, &history, (successor, successor.map(|_| why)))
     }
 
     /// The memory that takes a row's place, if it is here or coming, and why.
@@ -278,7 +375,7 @@ impl<'a> Settling<'a> {
         let retired = self.record(old.state.layer, "supersede", &old.id, why, None)?;
         let born = self.born(new, why)?;
         let hidden = State { status: Status::Archived, ..new.state };
-        self.w.load_memory(number, new, &[(born, hidden)], (None, None))?;
+        self.load(number, new, &[(born, hidden)], (None, None))?;
         self.w.supersede(old.number, number, why, retired)?;
         self.w.change_state(number, None, &new.state, born)
     }

@@ -69,8 +69,8 @@ pub struct Backlog {
     pub oldest: Option<Timestamp>,
 }
 
-/// The events that no digest covers.
-const OPEN_EPISODES: &str = "FROM episodes e WHERE e.tenant = $1 AND NOT EXISTS (SELECT 1 FROM digests d
+/// The events that no digest covers, and that were not distilled where they come from: their metadata has the date.
+const OPEN_EPISODES: &str = "FROM episodes e WHERE e.tenant = $1 AND e.metadata NOT LIKE '%\"consolidated_at\":%' AND NOT EXISTS (SELECT 1 FROM digests d
     WHERE d.tenant = e.tenant AND d.kind = 'episode' AND d.source = e.number)";
 /// The live memories of P2 that no digest covers.
 const OPEN_MEMORIES: &str = "FROM memories e WHERE e.tenant = $1 AND e.layer = 'P2'
