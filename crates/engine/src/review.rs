@@ -35,7 +35,7 @@ pub(crate) struct Conflict {
     pub(crate) a: String,
     /// The newer memory's id.
     pub(crate) b: String,
-    /// What they differ in: number, version, negation, frequency, date or state.
+    /// What they differ in: the word of an axis of contradiction, such as number, deontic or choice. Only shown.
     #[serde(default)]
     pub(crate) axis: String,
     /// What both are about.

@@ -305,3 +305,20 @@ fn a_purge_takes_the_words_of_proposals_along() {
         ErrorKind::Conflict
     );
 }
+
+#[test]
+fn names_are_noticed_in_what_a_person_approves() {
+    let mut s = owned(31);
+    let seen = |s: &Session, name: &str| s.ok("graph_explore", json!({ "query": name })).to_string();
+    let (review, _) =
+        propose(&mut s, json!({ "text": "Run `check_ports.sh` before a deploy.", "kind": "rule" }));
+    let approved = s.ok("review_approve", json!({ "id": review }));
+    assert!(seen(&s, "check_ports.sh").contains("before a deploy"), "a candidate: {approved:#}");
+    let (review, _) = propose(
+        &mut s,
+        json!({ "amends": approved["id"], "text": "Run `verify_certs.sh` before a release of the gateway." }),
+    );
+    let amended = s.ok("review_approve", json!({ "id": review }));
+    assert!(seen(&s, "verify_certs.sh").contains("release of the gateway"), "an amendment: {amended:#}");
+    assert_eq!(s.ok("doctor", json!({}))["healthy"], true);
+}

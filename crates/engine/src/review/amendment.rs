@@ -22,6 +22,7 @@ use crate::{
     engine::Engine,
     error::Error,
     gate::Gate,
+    graph::noticing::{self, Noticed},
     memory::{
         draft::Draft,
         write::{self, Insertion, new_memory},
@@ -148,6 +149,8 @@ pub(super) struct Prepared {
     attributes: RuleAttributes,
     /// The new version, when the text changes.
     new: Option<NewMemory>,
+    /// What that mentions.
+    noticed: Noticed,
 }
 
 impl Prepared {
@@ -185,7 +188,15 @@ impl Prepared {
             let identity = duplicate::identity(&draft.text);
             new_memory(engine, actor, &draft, &identity, Some(old), &review.reason)
         });
-        Ok(Self { old: old.clone(), rule, attributes, new })
+        let noticed = match &new {
+            None => Noticed::default(),
+            Some(new) => {
+                let told = (new.title.as_str(), new.body.as_str());
+                let (ledger, control) = (engine.ledger(call)?, engine.control(call));
+                noticing::look(engine, ledger, &control, told, &new.scope, &new.writer)?
+            }
+        };
+        Ok(Self { old: old.clone(), rule, attributes, new, noticed })
     }
 
     /// The id and the text of what will stand.
@@ -206,7 +217,10 @@ impl Prepared {
         let old = &self.old;
         if let Some(new) = &self.new {
             let done = Insertion { action, reason: &reason, predecessor: Some(old) };
-            return write::insert(w, call, actor, new, &done);
+            let (seq, number) = write::insert(w, call, actor, new, &done)?;
+            noticing::link(w, &self.noticed, number, seq)?;
+            w.carry_stated_mentions(old.number, number)?;
+            return Ok((seq, number));
         }
         let held = self.rule.as_ref().map(|row| row.attributes.clone()).unwrap_or_default();
         let state = State { status: Status::Active, ..old.state };

@@ -14,6 +14,7 @@ use crate::{
     authority,
     engine::Engine,
     error::Error,
+    graph::noticing,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Document, Mark, Render},
 };
@@ -116,9 +117,13 @@ fn candidate(
         after_hash: Some(state.hash(&memory.content_hash)),
         ..NewAudit::new(actor, call.face, Action::Approve.as_str(), &memory.id)
     };
-    engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
+    let (ledger, control) = (engine.ledger(call)?, engine.control(call));
+    let told = (memory.title.as_str(), memory.body.as_str());
+    let noticed = noticing::look(engine, ledger, &control, told, &memory.scope, &memory.writer)?;
+    ledger.write(&control, engine.clock().now(), |w| {
         let seq = w.record(&row)?;
         w.change_state(memory.number, Some(memory.state_seq), &state, seq)?;
+        noticing::link(w, &noticed, memory.number, seq)?;
         w.decide_review(&review.id, ReviewStatus::Approved, &call.principal.to_string(), note, seq)?;
         authority::seal(w, call, actor)
     })?;
