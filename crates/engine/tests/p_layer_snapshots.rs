@@ -396,3 +396,53 @@ fn a_rollback_among_writers_restores_the_set_at_its_own_place() {
     }
     assert_eq!(s.ok("doctor", json!({}))["healthy"], true);
 }
+
+#[test]
+fn attributes_of_rules_are_compared_shown_and_brought_back() {
+    let mut s = home(31);
+    become_owner(&mut s);
+    let add = |s: &Session, text: &str, priority: i64| {
+        s.ok("rules_add", json!({ "text": text, "priority": priority, "layer": "P0" }))["rule"]["id"].clone()
+    };
+    let (first, second) = (add(&s, "never force-push", 10), add(&s, "run all tests", 20));
+    snapshot(&s, "v1");
+    s.ok("rules_edit", json!({ "id": first, "priority": 5, "condition": "on main" }));
+    s.ok("rules_disable", json!({ "id": second }));
+    let before = in_force(&s);
+    let compared = s.ok("snapshot_compare", json!({ "version_id": "v1" }));
+    let said = compared["changed"].to_string();
+    assert_eq!(
+        (&compared["changed"]["count"], &compared["added"]["count"]),
+        (&json!(2), &json!(0)),
+        "{said}"
+    );
+    for change in ["priority 10 → 5", "condition always → on main", "switch enabled → disabled"] {
+        assert!(said.contains(change), "{change}: {said}");
+    }
+    let shown = s.ok("snapshot_show", json!({ "version_id": "v1" }));
+    assert_eq!(shown["rules_changed"], 2, "{shown:#}");
+    assert!(s.text("snapshot_show", json!({ "version_id": "v1" })).contains("priority 10 → 5"), "{shown:#}");
+    acting(&mut s, PrincipalKind::Agent, |s| {
+        assert_eq!(s.fails("snapshot_rollback", json!({ "version_id": "v1" })), ErrorKind::Refused);
+    });
+    let (action, outcome, who, layer) = audit(&s).remove(0);
+    assert_eq!(
+        (action.as_str(), outcome.as_str(), who.as_str(), layer.as_deref()),
+        ("rollback", "refused", "agent:test", Some("P0")),
+        "only attributes would change, and they are a rule's"
+    );
+    let listed = |s: &Session| s.ok("rules_list", json!({ "all": true }))["rules"].clone();
+    assert_eq!((in_force(&s), &listed(&s)[0]["priority"]), (before, &json!(5)), "nothing of it was done");
+    let done = back(&s, "v1");
+    assert_eq!((&done["rules"], &done["changed"]), (&json!(2), &json!(0)), "{done:#}");
+    let rules = listed(&s);
+    let of = |id: &Value| rules.as_array().and_then(|all| all.iter().find(|r| r["id"] == *id)).cloned();
+    let (first, second) = (of(&first).expect("the first"), of(&second).expect("the second"));
+    assert_eq!((&first["priority"], &first["condition"]), (&json!(10), &Value::Null), "{rules:#}");
+    assert_eq!(second["enabled"], true);
+    assert_eq!(s.ok("doctor", json!({}))["healthy"], true);
+    assert_eq!(s.ok("snapshot_compare", json!({ "version_id": "v1" }))["changed"]["count"], 0);
+    back(&s, done["undo"].as_str().expect("a way back"));
+    assert_eq!(listed(&s)[0]["priority"], 5, "undone");
+    assert_eq!(s.ok("doctor", json!({}))["healthy"], true);
+}

@@ -4,7 +4,10 @@ use std::collections::HashMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_store::ledger::{LedgerRead, LiveRow};
+use strata_store::{
+    error::StoreError,
+    ledger::{LedgerRead, LiveRow, RuleAttributes},
+};
 
 use super::{Named, find, named, seen};
 use crate::{
@@ -39,7 +42,8 @@ pub struct Response {
     pub added: Part,
     /// In force in the first and not in the second.
     pub gone: Part,
-    /// In force in both, but with another layer, tier, confidence, importance or pin.
+    /// In force in both, but with another layer, tier, confidence, importance or pin, or a rule with another
+    /// priority, condition or switch.
     pub changed: Part,
     /// Differences outside the caller's scope.
     pub hidden: usize,
@@ -83,6 +87,16 @@ impl<'a> Difference<'a> {
         difference
     }
 
+    /// Adds memories that are in both with the same state, but as rules with other attributes.
+    fn add_rules(&mut self, before: &'a [LiveRow], after: &'a [LiveRow], differs: impl Fn(i64) -> bool) {
+        let old: HashMap<i64, &LiveRow> = before.iter().map(|row| (row.number, row)).collect();
+        for row in after.iter().filter(|row| differs(row.number)) {
+            let earlier = old.get(&row.number).filter(|earlier| earlier.state == row.state);
+            self.changed.extend(earlier.map(|earlier| (*earlier, row)));
+        }
+        self.changed.sort_by_key(|(_, row)| row.number);
+    }
+
     /// Whether nothing is different.
     pub(crate) fn is_empty(&self) -> bool {
         self.added.is_empty() && self.gone.is_empty() && self.changed.is_empty()
@@ -99,7 +113,7 @@ impl Operation for Compare {
         positional: &["version_id", "with"],
         title: "Compare snapshots",
         about: "Shows what is different between a snapshot and now, or between two snapshots: memories that were added, that \
-                are gone, and that changed layer, tier, confidence, importance or pin, each with its id and first words. Use \
+                are gone, and that changed layer, tier, confidence, importance or pin, or a rule's priority, condition or switch, each with its id and first words. Use \
                 it before `snapshot_rollback`, or to see what a session or an import did to the memory.",
         effect: Effect::Read,
         audience: Audience::Everyone,
@@ -119,7 +133,9 @@ fn compare(r: &LedgerRead<'_>, call: &Call<'_>, request: &Request) -> Result<Res
         None => ("now".to_owned(), r.head()?.seq),
     };
     let (before, after) = (r.live_at(from.seq)?, r.live_at(seq)?);
-    let difference = Difference::new(&before, &after);
+    let mut difference = Difference::new(&before, &after);
+    let (mut held, mut holds) = (attributes(r, from.seq)?, attributes(r, seq)?);
+    difference.add_rules(&before, &after, |number| held.get(&number) != holds.get(&number));
     let limit = super::limit(request.limit);
     let mut hidden = 0;
     let mut part = |rows: Vec<&LiveRow>| -> Result<Part, Error> {
@@ -131,12 +147,39 @@ fn compare(r: &LedgerRead<'_>, call: &Call<'_>, request: &Request) -> Result<Res
     let added = part(difference.added)?;
     let gone = part(difference.gone)?;
     let mut changed = part(difference.changed.iter().map(|(_, after)| *after).collect())?;
-    let changes: HashMap<i64, Vec<String>> =
-        difference.changed.iter().map(|(before, after)| (after.number, changes(before, after))).collect();
+    let changes: HashMap<i64, Vec<String>> = difference
+        .changed
+        .iter()
+        .map(|(before, after)| {
+            let rule = [&mut held, &mut holds].map(|rules| rules.remove(&after.number).unwrap_or_default());
+            (after.number, [changes(before, after), rule_changes(&rule[0], &rule[1])].concat())
+        })
+        .collect();
     for memory in &mut changed.memories {
         memory.changes = changes.get(&memory.number).cloned().unwrap_or_default();
     }
     Ok(Response { from: from.name, to, added, gone, changed, hidden })
+}
+
+/// The attributes of rules at a place, by number, those that are not the defaults.
+fn attributes(r: &LedgerRead<'_>, seq: i64) -> Result<HashMap<i64, RuleAttributes>, StoreError> {
+    let rows = r.rules_as_of(seq)?.into_iter().map(|row| (row.number, row.attributes));
+    Ok(rows.filter(|(_, attributes)| *attributes != RuleAttributes::default()).collect())
+}
+
+/// What is different between the attributes of a rule at two places, in words.
+pub(crate) fn rule_changes(before: &RuleAttributes, after: &RuleAttributes) -> Vec<String> {
+    let condition = |rule: &RuleAttributes| rule.condition.clone().unwrap_or_else(|| "always".to_owned());
+    let switch = |rule: &RuleAttributes| if rule.enabled { "enabled" } else { "disabled" }.to_owned();
+    [
+        ("priority", before.priority.to_string(), after.priority.to_string()),
+        ("condition", condition(before), condition(after)),
+        ("switch", switch(before), switch(after)),
+    ]
+    .into_iter()
+    .filter(|(_, before, after)| before != after)
+    .map(|(what, before, after)| format!("{what} {before} → {after}"))
+    .collect()
 }
 
 /// What is different between two states of one memory, in words.

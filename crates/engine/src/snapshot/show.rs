@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_store::ledger::{LedgerRead, LiveRow};
+use strata_store::{
+    error::StoreError,
+    ledger::{LedgerRead, LiveRow},
+};
 
-use super::{Named, find, named, seen};
+use super::{Named, compare::rule_changes, find, named, seen};
 use crate::{
     engine::Engine,
     error::Error,
@@ -53,6 +56,12 @@ pub struct Response {
     pub more: usize,
     /// How many lie outside the caller's scope.
     pub hidden: usize,
+    /// Rules of the snapshot that the caller sees and that have another priority, condition or switch now; a
+    /// rollback brings the earlier one back.
+    pub rules_changed: usize,
+    /// The first of them, with what changed since.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<Named>,
 }
 
 impl Operation for Show {
@@ -81,8 +90,14 @@ fn show(r: &LedgerRead<'_>, call: &Call<'_>, request: &Request) -> Result<Respon
     let snapshot = find(r, &request.version_id)?;
     let rows = r.live_at(snapshot.seq)?;
     let (rows, hidden) = seen(call, rows.iter().collect());
-    let (memories, more) = named(r, &rows, super::limit(request.limit))?;
+    let limit = super::limit(request.limit);
+    let (memories, more) = named(r, &rows, limit)?;
+    let mut changed = rules_changed(r, snapshot.seq, &rows)?;
+    let rules_changed = changed.len();
+    changed.truncate(limit);
     Ok(Response {
+        rules_changed,
+        rules: changed,
         purged: r.snapshot_losses(&snapshot.name)?,
         version_id: snapshot.name,
         seq: snapshot.seq,
@@ -96,6 +111,18 @@ fn show(r: &LedgerRead<'_>, call: &Call<'_>, request: &Request) -> Result<Respon
         more,
         hidden,
     })
+}
+
+/// The rules of a snapshot whose attributes are others now, with what changed.
+fn rules_changed(r: &LedgerRead<'_>, seq: i64, rows: &[&LiveRow]) -> Result<Vec<Named>, StoreError> {
+    let mut changed = Vec::new();
+    for (number, then) in r.rules_to_bring_back(seq)? {
+        let Some(live) = rows.iter().find(|row| row.number == number) else { continue };
+        let now = r.rule(number)?.map(|row| row.attributes).unwrap_or_default();
+        let Some(memory) = r.memory_by_number(number)? else { continue };
+        changed.push(Named { changes: rule_changes(&then, &now), ..Named::new(&memory, live) });
+    }
+    Ok(changed)
 }
 
 fn counts(rows: &[&LiveRow], of: impl Fn(&LiveRow) -> String) -> BTreeMap<String, usize> {
@@ -128,6 +155,12 @@ impl Render for Response {
         });
         if self.more > 0 {
             document = document.note(Mark::Info, format!("{} more; raise `limit`", self.more));
+        }
+        if !self.rules.is_empty() {
+            let records = self.rules.iter().map(Named::record).collect();
+            document = document
+                .with(Block::Heading(format!("Rules changed since: {}", self.rules_changed)))
+                .with(Block::Records { trust: Trust::Data, records });
         }
         if self.hidden > 0 {
             document = document.note(Mark::Info, format!("{} outside your scope are not shown", self.hidden));
