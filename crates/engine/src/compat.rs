@@ -2,6 +2,7 @@
 //! everyone. What that server took and ignored (`confidence`, `ttl_days`) counts here.
 
 pub mod forget;
+pub mod ontology;
 pub mod recall;
 pub mod remember;
 pub mod snapshots;

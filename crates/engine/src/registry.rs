@@ -101,6 +101,7 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<compat::forget::KnowledgeForget>(),
     entry::<compat::update::KnowledgeUpdate>(),
     entry::<compat::stats::KnowledgeMemoryStats>(),
+    entry::<compat::ontology::KnowledgeOntologyStatus>(),
     entry::<compat::snapshots::KnowledgeSnapshotCreate>(),
     entry::<compat::snapshots::KnowledgeSnapshotRollback>(),
     // Rules and the review queue.

@@ -4,15 +4,19 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_core::{chain::Outcome, memory::Layer};
+use strata_core::chain::Outcome;
 use strata_embed::Semantic;
-use strata_store::ledger::{AuditFilter, LOCAL, MemoryCount, SCHEMA};
+use strata_store::{
+    error::StoreError,
+    ledger::{AuditFilter, LOCAL, LedgerRead, MemoryCount, SCHEMA},
+};
 
 use crate::{
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
     render::{Block, Document, Render},
+    rules::is_rule,
 };
 
 /// See the module.
@@ -45,8 +49,14 @@ pub struct Response {
     pub episodes: i64,
     /// Indexed files that are there.
     pub documents: i64,
-    /// Rules in force: the memories of P0.
+    /// Entities of the graph.
+    pub entities: i64,
+    /// Relations that hold.
+    pub relations: i64,
+    /// Live memories of kind rule, of any layer.
     pub rules: i64,
+    /// Those of them that are not disabled.
+    pub rules_enabled: i64,
     /// Snapshots.
     pub snapshots: usize,
     /// Proposals that wait for a person.
@@ -76,7 +86,7 @@ impl Operation for Stats {
         cli: &["govern", "stats"],
         positional: &[],
         title: "Figures of the memory",
-        about: "Counts what the memory holds: memories by kind, layer and status, rules, raw events, vectors, snapshots, \
+        about: "Counts what the memory holds: memories by kind, layer and status, rules, raw events, the graph, vectors, snapshots, \
                 proposals that wait, lines of the audit and refusals. Use it to see whether knowledge grows and is distilled. \
                 For who you are and whether all is well, call `status`.",
         effect: Effect::Read,
@@ -94,15 +104,17 @@ impl Operation for Stats {
 pub(crate) fn stats(engine: &Engine, call: &Call<'_>) -> Result<Response, Error> {
     let ledger = engine.existing_ledger()?;
     let refusals = AuditFilter { outcome: Some(Outcome::Refused), ..AuditFilter::default() };
-    let (totals, counts, snapshots, refused, head) = ledger.read(&engine.control(call), |r| {
+    let (totals, counts, snapshots, refused, head, disabled) = ledger.read(&engine.control(call), |r| {
         let snapshots = r.snapshots()?.len();
-        Ok((r.totals()?, r.memory_counts()?, snapshots, r.audit_count(&refusals)?, r.head()?.seq))
+        let refused = r.audit_count(&refusals)?;
+        Ok((r.totals()?, r.memory_counts()?, snapshots, refused, r.head()?.seq, disabled_rules(r)?))
     })?;
     let index = engine.searcher().index();
     let embeddings_by_version = vectors(engine)?;
     let live = |count: &MemoryCount| count.status.is_live();
     let any = |_: &MemoryCount| true;
     let active_by_layer = summed(&counts, live, |c| c.layer.to_string());
+    let rules = counts.iter().filter(|c| live(c) && is_rule(&c.kind)).map(|c| c.count).sum::<i64>();
     Ok(Response {
         knowledge: totals.memories,
         active: active_by_layer.values().sum(),
@@ -113,7 +125,10 @@ pub(crate) fn stats(engine: &Engine, call: &Call<'_>) -> Result<Response, Error>
         embeddings_by_version,
         episodes: totals.episodes,
         documents: totals.sources,
-        rules: active_by_layer.get(Layer::P0.as_str()).copied().unwrap_or(0),
+        entities: totals.entities,
+        relations: totals.relations,
+        rules,
+        rules_enabled: rules - disabled,
         active_by_layer,
         snapshots,
         pending_reviews: totals.pending_reviews,
@@ -128,6 +143,17 @@ pub(crate) fn stats(engine: &Engine, call: &Call<'_>) -> Result<Response, Error>
         },
         index_behind: (head - index.cursor(LOCAL).map_or(0, |cursor| cursor.mark.seq)).max(0),
     })
+}
+
+/// How many live rules are disabled.
+fn disabled_rules(r: &LedgerRead<'_>) -> Result<i64, StoreError> {
+    let mut disabled = 0;
+    for (number, _) in r.rules_now()?.into_iter().filter(|(_, attributes)| !attributes.enabled) {
+        let rule = r.memory_by_number(number)?;
+        let counts = rule.is_some_and(|rule| rule.state.status.is_live() && is_rule(&rule.kind));
+        disabled += i64::from(counts);
+    }
+    Ok(disabled)
 }
 
 fn summed(
@@ -169,7 +195,8 @@ impl Render for Response {
             ("by layer", listed(&self.by_layer)),
             ("in force by layer", listed(&self.active_by_layer)),
             ("by status", listed(&self.by_status)),
-            ("rules", self.rules.to_string()),
+            ("rules", format!("{}, of them {} enabled", self.rules, self.rules_enabled)),
+            ("graph", format!("{} entities, {} relations", self.entities, self.relations)),
             ("episodes", self.episodes.to_string()),
             ("indexed files", self.documents.to_string()),
             ("vectors", format!("{} by {}", self.embeddings, self.embedder)),

@@ -226,5 +226,50 @@ fn a_purge_of_either_side_empties_the_question() {
             w.purge(strata_store::ledger::PurgedKind::Memory, &older, seq)
         })
         .expect("purged");
-    assert_eq!(reviews(&session)[0].proposal, "{}");
+    let emptied = &reviews(&session)[0];
+    assert_eq!((emptied.proposal.as_str(), emptied.status.as_str()), ("{}", "withdrawn"), "nobody is asked");
+}
+
+#[test]
+fn a_disabled_rule_contradicts_nothing() {
+    let mut session = Session::new().of_kind(PrincipalKind::System);
+    let rule =
+        session.ok("remember", json!({ "text": "API keys must be stored in the vault.", "kind": "rule" }));
+    session.ok("rules_disable", json!({ "id": rule["id"] }));
+    session.set_kind(PrincipalKind::Agent);
+    session.remember("API keys must not be stored in the vault.");
+    assert_eq!(session.ok("contradictions", json!({}))["total"], 0);
+    session.set_kind(PrincipalKind::System);
+    session.ok("rules_enable", json!({ "id": rule["id"] }));
+    session.set_kind(PrincipalKind::Agent);
+    assert_eq!(session.ok("contradictions", json!({}))["total"], 1, "switched on, it does");
+}
+
+#[test]
+fn every_axis_that_is_filed_can_be_shown_and_resolved() {
+    let session = Session::new().of_kind(PrincipalKind::System);
+    // As a rule, so that the later statement does not take its place at once.
+    session.ok("remember", json!({ "text": "API keys must be stored in the vault.", "kind": "rule" }));
+    for text in [
+        "API keys must not be stored in the vault.",
+        "Feature toggles are kept in LaunchDarkly.",
+        "Feature toggles are kept in Unleash.",
+        "The pool holds at most 20 connections.",
+        "The pool is capped at 50 connections.",
+    ] {
+        session.remember(text);
+    }
+    let reply = session.ok("contradictions", json!({}));
+    let mut axes = Vec::new();
+    for finding in reply["findings"].as_array().expect("findings") {
+        let axis = finding["axis"].as_str().expect("an axis");
+        let shown = session.ok("review_show", json!({ "id": finding["review"] }));
+        assert!(shown["difference"].as_str().is_some_and(|d| d.contains(axis)), "{shown:#}");
+        let asked = json!({ "id": finding["review"], "decision": "keep_b", "note": "newer" });
+        let decided = session.ok("review_resolve", asked);
+        assert_eq!(decided["superseded"], finding["a"]["id"], "{axis}: {decided:#}");
+        axes.push(axis.to_owned());
+    }
+    axes.sort();
+    assert_eq!(axes, ["choice", "deontic", "number"], "{reply:#}");
 }

@@ -43,6 +43,7 @@ fn every_figure_is_counted_and_none_is_a_constant() {
         ("knowledge", 5),
         ("active", 4),
         ("rules", 1),
+        ("rules_enabled", 1),
         ("episodes", 1),
         ("snapshots", 1),
         ("pending_reviews", 1),
@@ -215,4 +216,31 @@ fn p_layer_c46_serendipity_is_accepted_and_changes_nothing() {
     assert!(
         s.text("knowledge_recall", json!({ "query": "apples", "serendipity": true })).contains("crate 3")
     );
+}
+
+#[test]
+fn the_graph_and_every_rule_are_counted_and_the_older_tool_tells_of_the_graph() {
+    let mut s = home(8);
+    become_owner(&mut s);
+    let off = s.ok("rules_add", json!({ "text": "never push on Fridays", "layer": "P0" }));
+    s.ok("rules_add", json!({ "text": "prefer small commits", "layer": "P5" }));
+    s.ok("rules_disable", json!({ "id": off["rule"]["id"] }));
+    for label in ["cron", "backup job"] {
+        s.ok("entity_add", json!({ "label": label, "kind": "tool" }));
+    }
+    s.ok("relation_add", json!({ "source": "backup job", "relation": "depends_on", "target": "cron" }));
+    let stats = s.ok("memory_stats", json!({}));
+    for (key, expected) in [("entities", 2), ("relations", 1), ("rules", 2), ("rules_enabled", 1)] {
+        assert_eq!(stats[key], expected, "{key}: {stats:#}");
+    }
+    let state = |s: &maintain_support::Session| s.ok("knowledge_ontology-status", json!({}));
+    assert_eq!(state(&s), json!({ "entities": 2, "relations": 1, "contradictions": 0 }));
+    s.remember("The pool holds at most 20 connections.");
+    s.remember("The pool is capped at 50 connections.");
+    let found = s.ok("contradictions", json!({}));
+    assert_eq!(found["filed"], 1, "{found:#}");
+    assert_eq!(state(&s)["contradictions"], 1);
+    let review = found["findings"][0]["review"].clone();
+    s.ok("review_resolve", json!({ "id": review, "decision": "keep_both" }));
+    assert_eq!(state(&s)["contradictions"], 0, "a decided one no longer waits");
 }

@@ -117,10 +117,12 @@ fn step(engine: &Engine, call: &Call<'_>, done: usize, total: usize) -> Result<(
     Ok(())
 }
 
-/// The memories in force that the caller sees, oldest first.
+/// The memories in force that the caller sees, oldest first. A rule that is disabled says nothing against another.
 fn in_force(engine: &Engine, call: &Call<'_>) -> Result<Vec<MemoryRow>, Error> {
     let now = engine.clock().now();
     let ledger = engine.existing_ledger()?;
+    let rules = ledger.read(&engine.control(call), |r| r.rules_now())?;
+    let is_off = |row: &MemoryRow| rules.get(&row.number).is_some_and(|rule| !rule.enabled);
     let mut rows: Vec<MemoryRow> = Vec::new();
     let mut before = None;
     loop {
@@ -133,7 +135,7 @@ fn in_force(engine: &Engine, call: &Call<'_>) -> Result<Vec<MemoryRow>, Error> {
         let page = ledger.read(&engine.control(call), |r| r.memories(&filter))?;
         let full = page.len() == PAGE;
         before = page.last().map(|row| row.number);
-        rows.extend(page.into_iter().filter(|row| row.valid_to.is_none_or(|end| end > now)));
+        rows.extend(page.into_iter().filter(|row| row.valid_to.is_none_or(|end| end > now) && !is_off(row)));
         if !full {
             rows.reverse();
             return Ok(rows);
