@@ -143,7 +143,7 @@ fn an_agent_writes_reports_only_inside() {
     s.remember("the mill stands by the river");
     let outside = tempfile::tempdir().expect("a folder");
     let path = outside.path().to_string_lossy().into_owned();
-    assert_eq!(s.fails("drift_report", json!({ "baseline_dir": path })), ErrorKind::Invalid);
+    assert_eq!(s.fails("drift_report", json!({ "baseline_dir": path })), ErrorKind::Refused);
     assert_eq!(std::fs::read_dir(outside.path()).expect("listed").count(), 0);
     let inside = s.home.path().join("elsewhere").to_string_lossy().into_owned();
     assert_eq!(s.ok("drift_report", json!({ "baseline_dir": inside }))["status"], "no change");

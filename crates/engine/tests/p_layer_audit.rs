@@ -196,7 +196,7 @@ fn the_file_stays_where_an_agent_may_write_and_replaces_nothing_else() {
     let outside = tempfile::tempdir().expect("a directory");
     let there = outside.path().join("audit.jsonl").display().to_string();
     acting(&mut s, PrincipalKind::Agent, |s| {
-        assert_eq!(s.fails("memory_audit", json!({ "output": there })), ErrorKind::Invalid);
+        assert_eq!(s.fails("memory_audit", json!({ "output": there })), ErrorKind::Refused);
     });
     assert_eq!(std::fs::read_dir(outside.path()).expect("listed").count(), 0);
     let other = s.home.path().join("notes.txt");

@@ -144,7 +144,7 @@ fn p_layer_c21_each_call_is_one_line_with_who_and_layer() {
     let lines = audit(&s);
     let actions: Vec<&str> = lines.iter().map(|(action, ..)| action.as_str()).collect();
     // The rollback keeps what was there before as a snapshot of its own.
-    assert_eq!(actions, ["rollback", "snapshot", "forget", "snapshot", "remember", "remember"]);
+    assert_eq!(actions, ["rollback", "snapshot", "forget", "snapshot", "update", "remember"]);
     for (action, outcome, who, layer) in &lines {
         assert_eq!((outcome.as_str(), who.as_str()), ("done", "agent:test"), "{action}");
         let expected = (action != "snapshot").then(|| "P5".to_owned());

@@ -147,12 +147,12 @@ fn files_of_others_are_left_alone_and_paths_stay_inside() {
     assert_eq!(reply["removed"], 0, "an emptied layer's page that Strata did not write stays: {reply}");
     let outside = tempfile::tempdir().expect("a folder");
     let path = outside.path().to_string_lossy().into_owned();
-    assert_eq!(s.fails("compile_wiki", json!({ "dir": path })), ErrorKind::Invalid);
+    assert_eq!(s.fails("compile_wiki", json!({ "dir": path })), ErrorKind::Refused);
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink(outside.path(), s.home.path().join("out")).expect("linked");
         let through = s.home.path().join("out").to_string_lossy().into_owned();
-        assert_eq!(s.fails("compile_wiki", json!({ "dir": through })), ErrorKind::Invalid);
+        assert_eq!(s.fails("compile_wiki", json!({ "dir": through })), ErrorKind::Refused);
     }
     assert!(files(outside.path()).is_empty());
 }

@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(readable("plain {text}"), "plain {text}");
         let incident = r##"{"file": "2026-01-04.md", "content": "# Pump\nIt stopped."}"##;
         assert_eq!(readable(incident), "# Pump\nIt stopped.");
-        assert_eq!(readable(r#"{"file":"a.md","state":"open","n":2}"#), "n: 2\nstate: open");
+        assert_eq!(readable(r#"{"file":"a.md","state":"open","n":2}"#), "state: open\nn: 2");
         assert_eq!(readable("{broken"), "{broken");
     }
 }

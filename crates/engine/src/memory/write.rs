@@ -322,7 +322,7 @@ fn commit(
                 layer: Some(old.state.layer),
                 reason: &plan.reason,
                 before_hash: Some(old.content_hash),
-                after_hash: Some(twin.content_hash),
+                after_hash: Some(old.state.superseded().hash(&old.content_hash)),
                 ..NewAudit::new(actor, call.face, "supersede", &old.id)
             };
             let seq = w.record(&row)?;

@@ -146,7 +146,7 @@ fn settle(
         layer: Some(loser.state.layer),
         reason: &reason,
         before_hash: Some(loser.content_hash),
-        after_hash: Some(kept.content_hash),
+        after_hash: Some(loser.state.superseded().hash(&loser.content_hash)),
         ..NewAudit::new(actor, call.face, ACTION, &loser.id)
     };
     Ok(engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {

@@ -62,6 +62,11 @@ impl State {
         *hasher.finalize().as_bytes()
     }
 
+    /// What becomes of it when another memory takes its place.
+    pub fn superseded(self) -> Self {
+        Self { status: Status::Superseded, pinned: false, ..self }
+    }
+
     pub(super) fn check(&self) -> Result<(), StoreError> {
         let unit = 0.0..=1.0;
         if unit.contains(&self.confidence) && unit.contains(&self.importance) {
@@ -174,7 +179,7 @@ impl LedgerWrite<'_> {
 
     /// Ends the life of `old` in favour of the memory with the id `by`.
     pub(super) fn retire(&self, old: &MemoryRow, by: &str, reason: &str, seq: Seq) -> Result<(), StoreError> {
-        let state = State { status: Status::Superseded, pinned: false, ..old.state };
+        let state = old.state.superseded();
         self.begin_state(old.number, old.state_seq, &state, seq)?;
         self.link_successor(old.number, Some(by), Some(reason))
     }
