@@ -104,12 +104,24 @@ fn a_graph_comes_in_by_label_with_its_memories_and_within_the_constraints() {
         json!({ "label": "NGINX", "kind": "script", "properties": { "port": "8080" }, "scope": "user" }),
     );
     let store = filled(&s);
-    store.run(
-        "INSERT INTO entities (id, label, type, knowledge_id) VALUES (10, '503 storm', 'incident', 4), (11, 'backoff', 'pattern', 4),
-             (12, '', 'tool', NULL), (13, 'lost', 'tool', 99);
-         INSERT INTO relations (id, source_id, target_id, type) VALUES (10, 10, 11, 'fixed_by'), (11, 10, 1, 'fixed_by'),
-             (12, 11, 12, 'led_to'), (13, 10, 11, 'befriends')",
-    );
+    for (id, label, kind, knowledge) in [
+        ("10", "503 storm", "incident", "4"),
+        ("11", "backoff", "pattern", "4"),
+        ("12", "", "tool", "1"),
+        ("13", "lost", "tool", "99"),
+    ] {
+        let row = [("id", id), ("label", label), ("type", kind), ("knowledge_id", knowledge)];
+        store.put_texts("entities", &row);
+    }
+    for (id, source, target, kind) in [
+        ("10", "10", "11", "fixed_by"),
+        ("11", "10", "1", "fixed_by"),
+        ("12", "11", "12", "led_to"),
+        ("13", "10", "11", "befriends"),
+    ] {
+        let row = [("id", id), ("source_id", source), ("target_id", target), ("type", kind)];
+        store.put_texts("relations", &row);
+    }
     let first = import(&s, &store);
     assert_eq!(
         (&first["relations_imported"], &first["relations_skipped"]),

@@ -258,8 +258,8 @@ fn a_rule_that_the_old_program_switched_off_is_so_here_unless_it_was_changed_her
     };
     let suite = id(&s, "Run the whole test suite.");
     s.ok("rules_edit", json!({ "id": id(&s, "나는 신중한 동료다"), "priority": 3 }));
-    store
-        .run("UPDATE rules SET enabled = 0 WHERE id = 1; UPDATE rules SET condition = 'always' WHERE id = 3");
+    store.change("rules", 1, &[("enabled", Cell::Integer(0))]);
+    store.change("rules", 3, &[("condition", Cell::Text("always".into()))]);
     let second = import(&s, &path);
     assert_eq!((&second["added"], &second["updated"]), (&json!(0), &json!(2)), "{second:#}");
     let listed = s.ok("rules_list", json!({ "all": true }));
@@ -280,17 +280,28 @@ fn what_the_old_program_distilled_is_not_distilled_again() {
     let s = person();
     let path = s.home.path().join("old.db");
     let store = OlderStore::p_layer(&path, 4);
-    store.run(
-        "INSERT INTO knowledge (type, content, source, created_at, layer, who) VALUES
-             ('insight', '[consolidated] 3 episode(s) [s1]: a | b | c', 'consolidation:s1', '2026-01-02T00:00:00Z', 'P5', 'system:consolidation');
-         INSERT INTO episodes (session_id, kind, payload, created_at, consolidated_at) VALUES
-             ('s1', 'event', 'the gateway restarted twice', '2026-01-01', '2026-01-02T00:00:01Z'),
-             ('s1', 'event', 'the certificate had expired', '2026-01-01', '2026-01-02T00:00:01Z'),
-             ('s1', 'event', 'it was renewed by hand', '2026-01-01', '2026-01-02T00:00:01Z'),
-             (NULL, 'event', 'its digest is lost, one', '2026-01-01', '2026-01-02T00:00:01Z'),
-             ('s2', 'event', 'the disk filled up', '2026-01-03', NULL),
-             ('s2', 'event', 'logs were rotated', '2026-01-03', NULL)",
+    store.put_texts(
+        "knowledge",
+        &[
+            ("type", "insight"),
+            ("content", "[consolidated] 3 episode(s) [s1]: a | b | c"),
+            ("source", "consolidation:s1"),
+            ("created_at", "2026-01-02T00:00:00Z"),
+            ("who", "system:consolidation"),
+        ],
     );
+    let event = |payload: &str, more: &[(&'static str, &str)]| {
+        let row = [("kind", "event"), ("payload", payload), ("created_at", "2026-01-01")];
+        store.put_texts("episodes", &[&row, more].concat());
+    };
+    let marked = ("consolidated_at", "2026-01-02T00:00:01Z");
+    for payload in ["the gateway restarted twice", "the certificate had expired", "it was renewed by hand"] {
+        event(payload, &[("session_id", "s1"), marked]);
+    }
+    event("its digest is lost", &[marked]);
+    for payload in ["the disk filled up", "logs were rotated"] {
+        event(payload, &[("session_id", "s2")]);
+    }
     store.close();
     let first = import(&s, &path);
     assert_eq!((&first["added"], &first["episodes_added"]), (&json!(1), &json!(6)), "{first:#}");
@@ -313,10 +324,8 @@ fn names_in_what_is_imported_are_noticed() {
     let s = person();
     let path = s.home.path().join("old.db");
     let store = OlderStore::p_layer(&path, 4);
-    store.run(
-        "INSERT INTO knowledge (type, content, created_at, layer, who) VALUES
-             ('fact', 'The nightly job calls `rotate_certs.sh` on the gateway host.', '2026-01-02', 'P5', 'manual')",
-    );
+    let text = "The nightly job calls `rotate_certs.sh` on the gateway host.";
+    store.put_texts("knowledge", &[("type", "fact"), ("content", text), ("created_at", "2026-01-02")]);
     store.close();
     import(&s, &path);
     let seen = s.ok("graph_explore", json!({ "query": "rotate_certs.sh" })).to_string();

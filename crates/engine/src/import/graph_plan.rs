@@ -118,7 +118,7 @@ impl GraphPlan {
 
 impl PreparedGraph {
     /// Lets a graph through the gate. What does not pass is noted beside the other rows.
-    pub(super) fn new(origin: &Origin, ontology: Ontology, graph: Graph, prepared: &mut Prepared) -> Self {
+    pub(super) fn new(origin: &Origin, ontology: Ontology, graph: &Graph, prepared: &mut Prepared) -> Self {
         let knowledge = &graph.knowledge;
         let mut passed = Self {
             entities: Vec::new(),
