@@ -75,6 +75,9 @@ fn the_tour_shows_the_main_job() {
         "Credentials never go into the repository.".to_owned(),
         "error: refused".to_owned(),
         "| refused |".to_owned(),
+        "strata review approve".to_owned(),
+        "read the port from the settings".to_owned(),
+        "\"found_by\": \"symptom\"".to_owned(),
         "\"mcpServers\"".to_owned(),
     ] {
         assert!(shown.contains(&line), "`{line}` is not in the tour:\n{shown}");

@@ -1,5 +1,6 @@
 //! `consolidate`: distils raw material (P2) into insights (P5), each with the episodes it rests on.
 
+mod advised;
 mod groups;
 mod text;
 
@@ -23,6 +24,7 @@ use crate::{
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
     render::{Block, Document, Mark, Render},
 };
+use advised::Advised;
 use groups::{Group, Pending};
 use text::{Digest, Raw};
 
@@ -50,7 +52,7 @@ pub struct Request {
 /// What was distilled.
 #[derive(Debug, Default, Serialize)]
 pub struct Response {
-    /// Digests stored now.
+    /// Digests stored now. In a look the fewest there will be: a summariser takes a long session in several.
     pub digests: usize,
     /// Episodes (and memories of P2) that they cover.
     pub episodes_covered: usize,
@@ -90,8 +92,18 @@ impl Operation for Consolidate {
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
-        consolidate(engine, call, &request, None)
+        as_configured(engine, call, &request)
     }
+}
+
+/// Distils as [`consolidate`] does, with the judge as the summariser where one is configured.
+///
+/// # Errors
+/// As for [`consolidate`].
+pub fn as_configured(engine: &Engine, call: &Call<'_>, request: &Request) -> Result<Response, Error> {
+    // A judge that cannot be made is told by `doctor`; the work goes on without it.
+    let advised = engine.judge().ok().flatten().map(Advised::new);
+    consolidate(engine, call, request, advised.as_ref().map(|advised| advised as &dyn Summarise))
 }
 
 /// Distils what the caller sees and no digest covers yet. Without a summariser, or where it fails, a digest is
@@ -144,13 +156,16 @@ fn distil_all(
     for (done, group) in (1u64..).zip(groups) {
         let raw = groups::read(engine, call, &group.pieces)?;
         let background = backgrounds.get(&group.collection()).cloned().unwrap_or_default();
-        let digest = text::digest(group, &raw, &background, summariser, engine.settings());
-        response.without_summariser += usize::from(summariser.is_some() && digest.method == text::EXTRACTIVE);
-        if let Some(id) = store(engine, &as_system, group, &raw, &digest)? {
-            response.digests += 1;
-            response.episodes_covered += raw.len();
-            if response.ids.len() < NAMED {
-                response.ids.push(id);
+        for part in text::parts(&raw, summariser) {
+            let digest = text::digest(group, part, &background, summariser, engine.settings());
+            let is_extracted = digest.method == text::EXTRACTIVE;
+            response.without_summariser += usize::from(summariser.is_some() && is_extracted);
+            if let Some(id) = store(engine, &as_system, group, part, &digest)? {
+                response.digests += 1;
+                response.episodes_covered += part.len();
+                if response.ids.len() < NAMED {
+                    response.ids.push(id);
+                }
             }
         }
         job.progress(done, groups.len() as u64, "distilling")?;

@@ -1,5 +1,6 @@
 //! `contradictions`: what stored memories say against each other.
 
+pub mod advice;
 pub mod file;
 pub mod scan;
 
@@ -12,6 +13,7 @@ use crate::{
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Block, Document, Mark, Record, Render, Trust},
 };
+use advice::advise;
 use file::file;
 use scan::{Finding, Scanned, scan};
 
@@ -50,8 +52,16 @@ pub struct Response {
     pub filed: usize,
     /// Findings that had been filed before, decided or not.
     pub known: usize,
+    /// Findings that were not filed because the configured judge is sure that both can hold.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub dismissed: usize,
     /// Whether nothing was filed because only a look was wanted.
     pub dry_run: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_zero(n: &usize) -> bool {
+    *n == 0
 }
 
 impl Operation for Contradictions {
@@ -66,7 +76,8 @@ impl Operation for Contradictions {
         about: "Finds memories in force here that say of one thing what cannot both hold: another number, version or date, a \
                 negation, always against never, must against must not, enabled against disabled, another thing chosen. \
                 Compares across all layers and with the scopes above. Each new finding is put into the review queue, once \
-                per pair; no memory is changed. Use it before you rely on what is stored, or on a schedule. It judges by \
+                per pair; no memory is changed. A judge, where one is configured, adds its opinion to doubtful ones; of what it is sure \
+                can both hold nothing is filed. Use it before you rely on what is stored, or on a schedule. It judges by \
                 wording, in English, Chinese, Korean and Japanese; a paraphrase in other words is not seen.",
         effect: Effect::Write,
         audience: Audience::Everyone,
@@ -78,13 +89,23 @@ impl Operation for Contradictions {
         let min_score = checked_score(request.min_score)?;
         let Scanned { mut findings, memories, compared } = scan(engine, call)?;
         findings.retain(|finding| finding.score >= min_score);
-        let (mut filed, mut known) = (0, 0);
+        let (mut filed, mut known, mut dismissed) = (0, 0, 0);
         if !request.dry_run {
+            dismissed = advise(engine, call, &mut findings)?;
             (filed, known) = file(engine, call, &mut findings)?;
         }
         let total = findings.len();
         findings.truncate(limit);
-        Ok(Response { findings, total, memories, compared, filed, known, dry_run: request.dry_run })
+        Ok(Response {
+            findings,
+            total,
+            memories,
+            compared,
+            filed,
+            known,
+            dismissed,
+            dry_run: request.dry_run,
+        })
     }
 }
 
@@ -110,7 +131,7 @@ impl Render for Response {
     fn render(&self) -> Document {
         if self.total == 0 {
             let text = format!("no contradictions found among {} memories", self.memories);
-            return Document::new().note(Mark::Good, text);
+            return self.tell_dismissed(Document::new().note(Mark::Good, text));
         }
         let mut document = self.findings.iter().fold(Document::new(), show);
         let shown = self.findings.len();
@@ -126,7 +147,17 @@ impl Render for Response {
                 self.total, self.memories, self.filed, self.known
             )
         };
+        let document = self.tell_dismissed(document);
         document.note(Mark::Info, outcome)
+    }
+}
+
+impl Response {
+    fn tell_dismissed(&self, document: Document) -> Document {
+        match self.dismissed {
+            0 => document,
+            n => document.note(Mark::Info, format!("{n} not filed: the judge is sure that both can hold")),
+        }
     }
 }
 
@@ -149,5 +180,10 @@ fn show(document: Document, finding: &Finding) -> Document {
         text: side.text.clone(),
     };
     let records = vec![record(&finding.a), record(&finding.b)];
-    document.note(Mark::Warning, head).with(Block::Records { trust: Trust::Data, records })
+    let document = document.note(Mark::Warning, head);
+    let document = match &finding.judge {
+        Some(opinion) => document.note(Mark::Info, format!("judge: {opinion}")),
+        None => document,
+    };
+    document.with(Block::Records { trust: Trust::Data, records })
 }

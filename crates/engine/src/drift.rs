@@ -188,7 +188,8 @@ impl Render for Response {
             document = document.note(Mark::Bad, reason.clone());
         }
         if let Some(metrics) = &self.metrics {
-            let pairs = metrics.named().map(|(name, value)| (name.to_owned(), value.to_string()));
+            let pairs =
+                metrics.named().filter_map(|(name, value)| Some((name.to_owned(), value?.to_string())));
             document = document.with(Block::Pairs(pairs.collect()));
         }
         for delta in &self.deltas {

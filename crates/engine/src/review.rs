@@ -47,6 +47,9 @@ pub(crate) struct Conflict {
     /// How sure it is that they contradict each other, 0 to 1.
     #[serde(default)]
     pub(crate) score: Option<f64>,
+    /// What the judge said of it, if it was asked.
+    #[serde(default)]
+    pub(crate) judge: Option<crate::contradictions::advice::Opinion>,
 }
 
 /// A review that waits, and the memory it is about.

@@ -294,3 +294,55 @@ fn ten_thousand_episodes_are_distilled_without_holding_anybody_up() {
     );
     assert!(took < Duration::from_secs(if cfg!(debug_assertions) { 120 } else { 10 }), "{took:?}");
 }
+
+#[test]
+fn the_configured_judge_writes_the_digest_which_says_so_and_passes_the_gate() {
+    let key = format!("ghp_{}", "A1b2C3d4E5f6".repeat(3));
+    let said = format!("The certificate had expired; renew it with {key}.");
+    let (s, judge) = Session::new().advised(vec![], vec![said]);
+    six_events(&s);
+    let reply = s.ok("consolidate", json!({ "min_episodes": 2 }));
+    assert_eq!((&reply["digests"], &reply["without_summariser"]), (&json!(2), &json!(1)), "{reply}");
+    assert_eq!(judge.asked()[0].len(), 3, "the texts of one session at a time");
+    let rows = insights(&s);
+    assert!(rows[0].body.contains("(written by scripted)\nThe certificate had expired"), "{}", rows[0].body);
+    assert!(!rows[0].body.contains(&key), "{}", rows[0].body);
+    let shown = s.ok("inspect", json!({ "id": rows[0].id }));
+    assert_eq!(shown["metadata"]["method"], "scripted");
+    assert_eq!(shown["distils"].as_array().map(Vec::len), Some(3));
+    assert!(rows[1].body.contains("5433") && !rows[1].body.contains("written by"), "{}", rows[1].body);
+}
+
+#[test]
+fn what_is_too_much_for_the_judge_is_cut_and_nothing_is_left_out() {
+    for (events, length, sizes) in [(130, 40, vec![44, 43, 43]), (10, 4_000, vec![6, 4])] {
+        let (s, judge) =
+            Session::new().advised(vec![], vec!["One word.".into(), "Two.".into(), "Three.".into()]);
+        for n in 0..events {
+            let text = format!("event {n} {}", "x y".repeat(length / 3));
+            let text: String = text.chars().take(length).collect();
+            s.ok("episode_record", json!({ "text": text, "session": "long", "at": format!("2026-06-01 10:{:02}:{:02}", n / 60, n % 60) }));
+        }
+        let reply = s.ok("consolidate", json!({}));
+        assert_eq!(
+            (&reply["digests"], &reply["episodes_covered"]),
+            (&json!(sizes.len()), &json!(events)),
+            "{reply}"
+        );
+        assert_eq!(judge.asked().iter().map(Vec::len).collect::<Vec<_>>(), sizes);
+        assert_eq!(s.ok("consolidate", json!({}))["digests"], 0);
+    }
+}
+
+#[test]
+fn a_judge_that_is_away_is_given_up_and_everything_is_extracted() {
+    let (s, judge) = Session::new().advised(vec![], vec![]);
+    for session in ["a", "b", "c", "d", "e"] {
+        for n in 0..3 {
+            s.ok("episode_record", json!({ "text": format!("Pump {n} of hall {session} broke because of ice."), "session": session }));
+        }
+    }
+    let reply = s.ok("maintain", json!({ "task": "consolidate" }));
+    assert_eq!(reply["failed"], 0, "{reply}");
+    assert_eq!((insights(&s).len(), judge.asked().len()), (5, 3));
+}

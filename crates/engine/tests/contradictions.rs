@@ -12,7 +12,11 @@ use strata_core::{
     scope::Scope,
     time::Timestamp,
 };
-use strata_engine::{contradictions::scan::scan, operation::Call};
+use strata_engine::{
+    contradictions::scan::scan,
+    judge::{Relation, Verdict},
+    operation::Call,
+};
 use strata_store::{
     ledger::{ReviewFilter, ReviewRow, ReviewStatus},
     sql::Control,
@@ -272,4 +276,93 @@ fn every_axis_that_is_filed_can_be_shown_and_resolved() {
     }
     axes.sort();
     assert_eq!(axes, ["choice", "deontic", "number"], "{reply:#}");
+}
+
+fn verdict(relation: Relation, confidence: f64) -> Verdict {
+    Verdict { relation, reason: "they name two services".into(), confidence }
+}
+
+/// Two memories that differ in what was chosen, which wording alone does not settle.
+fn doubtful(session: &Session) {
+    session.remember("Feature toggles are kept in LaunchDarkly.");
+    session.remember("Feature toggles are kept in Unleash.");
+}
+
+#[test]
+fn the_judge_adds_its_opinion_to_a_doubtful_finding_and_decides_nothing() {
+    let (session, judge) = Session::new().advised(vec![verdict(Relation::Contradicts, 0.9)], vec![]);
+    doubtful(&session);
+    session.remember("The billing service listens on port 8080.");
+    session.remember("The billing service listens on port 9090.");
+    let look = session.ok("contradictions", json!({ "dry_run": true }));
+    assert_eq!((&look["total"], judge.asked().len()), (&json!(2), 0), "a look asks nobody: {look}");
+    let reply = session.ok("contradictions", json!({}));
+    assert_eq!((&reply["filed"], reply.get("dismissed")), (&json!(2), None), "{reply}");
+    let asked = judge.asked();
+    assert_eq!(asked.len(), 1, "of what is sure nobody is asked");
+    assert!(asked[0][0].contains("LaunchDarkly") && asked[0][1].contains("Unleash"), "{asked:?}");
+    let queue = reviews(&session);
+    let filed = queue.iter().find(|r| r.proposal.contains("launchdarkly")).expect("filed");
+    let shown = session.text("review_show", json!({ "id": filed.id }));
+    assert!(shown.contains("contradicts, 0.9: they name two services (scripted)"), "{shown}");
+    assert!(queue.iter().all(|r| r.status == ReviewStatus::Pending), "{queue:?}");
+    assert_eq!(session.ok("contradictions", json!({}))["known"], 2);
+    assert_eq!(judge.asked().len(), 1, "a filed pair is not asked about again");
+}
+
+#[test]
+fn what_the_judge_is_sure_can_both_hold_is_not_filed_while_it_is_asked() {
+    let (session, judge) = Session::new().advised(vec![verdict(Relation::Compatible, 0.95)], vec![]);
+    doubtful(&session);
+    for _ in 0..2 {
+        let reply = session.ok("contradictions", json!({}));
+        assert_eq!(
+            (&reply["dismissed"], &reply["filed"], &reply["total"]),
+            (&json!(1), &json!(0), &json!(0))
+        );
+    }
+    assert_eq!((judge.asked().len(), reviews(&session)), (1, Vec::new()));
+    let text = session.text("contradictions", json!({}));
+    assert!(text.contains("1 not filed: the judge is sure that both can hold"), "{text}");
+    let on_record = session.ok("memory_audit", json!({ "action": "dismiss" }));
+    assert_eq!(on_record["matching"], 1, "{on_record}");
+    let session = Session { engine: session.reopened(), ..session };
+    assert_eq!(session.ok("contradictions", json!({}))["filed"], 1, "without a judge it is a question again");
+}
+
+#[test]
+fn a_judge_that_is_unsure_or_speaks_of_a_rule_silences_nothing() {
+    let (session, judge) = Session::new().advised(vec![verdict(Relation::Compatible, 0.6)], vec![]);
+    doubtful(&session);
+    assert_eq!(session.ok("contradictions", json!({}))["filed"], 1);
+    let proposal: Value = serde_json::from_str(&reviews(&session)[0].proposal).expect("JSON");
+    assert_eq!((&proposal["judge"]["relation"], judge.asked().len()), (&json!("compatible"), 1));
+
+    let (session, judge) = Session::new().advised(vec![verdict(Relation::Compatible, 1.0)], vec![]);
+    let mut session = session.of_kind(PrincipalKind::System);
+    session.ok("remember", json!({ "text": "Feature toggles are kept in Unleash.", "kind": "rule" }));
+    session.set_kind(PrincipalKind::Agent);
+    session.remember("Feature toggles are kept in LaunchDarkly.");
+    assert_eq!((&session.ok("contradictions", json!({}))["filed"], judge.asked().len()), (&json!(1), 1));
+}
+
+#[test]
+fn a_scan_asks_a_bounded_number_and_gives_a_judge_up_that_is_away() {
+    let words = ["lamp", "crane", "pump", "wheel", "valve", "boiler", "turbine", "conveyor", "drill"];
+    let places = ["harbour", "quarry", "brewery"];
+    for (verdicts, most) in [(0, 3), (100, 20)] {
+        let script = vec![verdict(Relation::Contradicts, 0.8); verdicts];
+        let (session, judge) = Session::new().advised(script, vec![]);
+        for word in words {
+            for place in places {
+                for host in ["Grafana", "Prometheus"] {
+                    session.remember(&format!("Figures of the {place} {word} are kept in {host}."));
+                }
+            }
+        }
+        let reply = session.ok("contradictions", json!({}));
+        assert!(reply["total"].as_u64().is_some_and(|n| n > 20), "{}", reply["total"]);
+        assert_eq!(reply["filed"], reply["total"], "all are filed, asked about or not");
+        assert_eq!(judge.asked().len(), most);
+    }
 }

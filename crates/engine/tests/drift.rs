@@ -9,6 +9,10 @@ use strata_engine::{
     engine::Engine,
     settings::Settings,
 };
+use strata_store::{
+    ledger::{OpenPurge, PurgedKind},
+    sql::Control,
+};
 use support::{NOON, Session};
 
 const DAY: i64 = 86_400_000_000;
@@ -148,4 +152,50 @@ fn an_agent_writes_reports_only_inside() {
     let inside = s.home.path().join("elsewhere").to_string_lossy().into_owned();
     assert_eq!(s.ok("drift_report", json!({ "baseline_dir": inside }))["status"], "no change");
     assert!(s.home.path().join("elsewhere/baseline.json").is_file());
+}
+
+#[test]
+fn the_graph_the_rules_and_the_queue_are_measured_and_an_older_baseline_stays_readable() {
+    let s = Session::new().of_kind(PrincipalKind::System);
+    s.ok("entity_add", json!({ "label": "pump", "kind": "tool" }));
+    s.ok("entity_add", json!({ "label": "dry run", "kind": "incident" }));
+    s.ok("relation_add", json!({ "source": "dry run", "relation": "relates_to", "target": "pump" }));
+    for text in ["never run the pump dry", "close the sluice first"] {
+        s.ok("rules_add", json!({ "text": text }));
+    }
+    s.ok("rules_disable", json!({ "id": s.recall("sluice")[0] }));
+    s.remember("The default branch is main.");
+    s.remember("The default branch is develop.");
+    s.ok("contradictions", json!({}));
+    let report = s.ok("drift_report", json!({}));
+    let figures = ["rules", "rules_enabled", "conflicts_pending", "entities", "relations"];
+    let figures = figures.map(|name| report["metrics"][name].as_i64().expect("a number"));
+    assert_eq!((figures, &report["rules"]["enabled"]), ([2, 1, 1, 2, 1], &json!(1)), "{report}");
+    assert_eq!(report["failures"]["open_purges"], 0);
+
+    let path = s.home.path().join("drift/baseline.json");
+    let mut baseline: Value =
+        serde_json::from_slice(&std::fs::read(&path).expect("a baseline")).expect("JSON");
+    let metrics = baseline["metrics"].as_object_mut().expect("metrics");
+    for name in ["rules_enabled", "conflicts_pending", "entities", "relations"] {
+        assert!(metrics.remove(name).is_some(), "{name}");
+    }
+    strata_store::files::write_atomic(&path, baseline.to_string().as_bytes()).expect("written");
+    let older = s.ok("drift_report", json!({}));
+    assert_eq!((&older["status"], &older["deltas"]), (&json!("no change"), &json!([])), "{older}");
+    s.ok("drift_report", json!({ "refresh": true }));
+    s.ok("entity_add", json!({ "label": "sluice", "kind": "tool" }));
+    assert_eq!(delta_of(&s.ok("drift_report", json!({})), "entities"), Some(&json!(50.0)));
+}
+
+#[test]
+fn a_purge_that_was_cut_short_is_a_silent_failure_that_is_told() {
+    let s = Session::new();
+    let id = s.remember("the mill stands by the river");
+    let open = OpenPurge { kind: PurgedKind::Memory, id, backups: false };
+    let ledger = s.engine.existing_ledger().expect("a ledger");
+    ledger.write(&Control::default(), NOON, |w| w.open_purge(&open)).expect("noted");
+    let report = s.ok("drift_report", json!({}));
+    assert_eq!(report["failures"]["open_purges"], 1);
+    assert!(report["alerts"].to_string().contains("purges were cut short"), "{report}");
 }

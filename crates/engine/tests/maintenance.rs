@@ -3,7 +3,7 @@
 mod support;
 
 use serde_json::{Value, json};
-use strata_core::{error::ErrorKind, principal::PrincipalKind, time::Timestamp};
+use strata_core::{error::ErrorKind, principal::PrincipalKind, scope::Scope, time::Timestamp};
 use strata_engine::{
     clock::{ManualClock, SeededIds},
     engine::Engine,
@@ -117,4 +117,25 @@ fn one_process_does_a_task_and_takes_it_over_from_a_dead_one() {
     assert_eq!((status_of(&reply, "jobs"), status_of(&reply, "trash")), ("busy".into(), "done".into()));
     let s = later(s, 2);
     assert_eq!(status_of(&s.ok("maintain", json!({})), "jobs"), "done");
+}
+
+#[test]
+fn the_night_files_the_contradictions_of_every_project_and_none_between_two() {
+    let mut s = Session::new();
+    s.remember("The code style is tabs.");
+    for (project, first, second) in [("a", "main", "develop"), ("b", "trunk", "master")] {
+        s.scope = Scope::project(project);
+        for branch in [first, second] {
+            let text = format!("The default branch is {branch}.");
+            s.ok("remember", json!({ "text": text, "scope": "project" }));
+        }
+    }
+    s.scope = Scope::user();
+    let detail = |reply: Value| reply["tasks"][0]["detail"].as_str().unwrap_or_default().to_owned();
+    let night = json!({ "task": "contradictions", "force": true });
+    let told = detail(s.ok("maintain", night.clone()));
+    assert_eq!(told, "2 filed, 0 known, 0 dismissed, among 5 memories");
+    assert_eq!(detail(s.ok("maintain", night)), "0 filed, 2 known, 0 dismissed, among 5 memories");
+    let queue = s.of_kind(PrincipalKind::Human).ok("review_list", json!({ "kind": "conflict" }));
+    assert_eq!(queue["reviews"].as_array().map(Vec::len), Some(2), "{queue}");
 }

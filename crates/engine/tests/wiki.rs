@@ -167,3 +167,35 @@ impl RememberAs for Session {
         self.ok("remember", arguments)["id"].as_str().expect("an id").to_owned()
     }
 }
+
+#[test]
+fn rules_stand_in_the_order_of_authority_with_condition_and_disabled_ones_marked() {
+    let s = Session::new().of_kind(PrincipalKind::System);
+    let rule = |text: &str, layer: &str, priority: i64| {
+        let request =
+            json!({ "text": text, "layer": layer, "priority": priority, "condition": "it <freezes>" });
+        s.ok("rules_add", request)["rule"]["id"].clone()
+    };
+    rule("keep the diary in English", "P1", 1);
+    rule("never run the pump dry", "P0", 50);
+    let off = rule("close the sluice first", "P0", 5);
+    s.ok("rules_disable", json!({ "id": off }));
+    s.ok("compile_wiki", json!({}));
+    let pages = files(&s.home.path().join("vault/wiki"));
+    let text = &pages[&page("rules")];
+    let expected = [
+        "Rules (priority order)",
+        "[P0] (disabled) close the sluice first",
+        "[P0] never run the pump dry",
+        "[P1] keep the diary in English",
+    ];
+    assert_eq!(headings(text), expected, "{text}");
+    assert!(
+        text.contains("- priority: 5\n- when: it &lt;freezes>\n- in force: no, it is disabled\n"),
+        "{text}"
+    );
+    assert!(pages[&page("P0")].contains("- priority: 50\n"), "{}", pages[&page("P0")]);
+    s.ok("rules_enable", json!({ "id": off }));
+    let again = s.ok("compile_wiki", json!({}));
+    assert_eq!(again["rewritten"], 2, "the page of P0 and the rules: {again}");
+}

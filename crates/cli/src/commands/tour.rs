@@ -34,7 +34,7 @@ pub(super) fn command() -> Command {
         .about("Show what Strata does, on real input, in a throwaway home")
         .long_about(
             "Start a server on a throwaway home and use it as a client would: import a sample of conversations and \
-             the Markdown under PATH, remember, correct, recall, ask for a context pack, try to break a rule. Nothing \
+             the Markdown under PATH, remember, correct, recall, ask for a context pack, try to break a rule, propose it instead, find a cause. Nothing \
              of your own memory is touched.",
         )
         .arg(Arg::new("path").value_name("PATH").default_value(".").help("A folder with Markdown files"))
@@ -73,6 +73,8 @@ fn tour(out: &Out, path: &Path) -> Outcome<()> {
     tour.remember_and_correct()?;
     tour.recall_and_context()?;
     tour.refusal(&rule)?;
+    tour.proposal(&rule)?;
+    tour.cause()?;
     drop(tour.client);
     configuration(tour.out)
 }
@@ -132,6 +134,58 @@ impl Tour<'_> {
         }
         self.heading("6. What is on record about it")?;
         self.show("inspect", &json!({ "id": rule }))
+    }
+
+    fn proposal(&mut self, rule: &str) -> Outcome<()> {
+        self.heading("7. Propose it instead")?;
+        self.show(
+            "reflect",
+            &json!({
+                "amends": rule, "text": "Credentials never go into the repository; a hook refuses them.",
+                "reason": "a token was committed by mistake",
+            }),
+        )?;
+        self.out.line("")?;
+        self.out.line(
+            "The rule stays as it is until a person approves, at a terminal and with the passphrase; `strata review list` \
+             shows what waits.",
+        )?;
+        Ok(())
+    }
+
+    fn cause(&mut self) -> Outcome<()> {
+        self.heading("8. From a symptom to its cause and fix")?;
+        let reply = self.client.call("remember", &json!({
+            "text": "The staging service did not start after the deploy: it still connected to port 5432.",
+            "kind": "incident",
+        }))?;
+        let incident = reply.text.split_whitespace().find(|word| word.starts_with("mem_"));
+        let incident = incident.ok_or("`remember` gave no id")?.to_owned();
+        for (label, kind) in [
+            ("staging outage", "incident"),
+            ("stale port", "pattern"),
+            ("read the port from the settings", "decision"),
+        ] {
+            let mut entity = json!({ "label": label, "kind": kind });
+            if kind == "incident" {
+                entity["memory"] = json!(incident);
+            }
+            self.quietly("entity_add", &entity)?;
+        }
+        self.show(
+            "relation_add",
+            &json!({ "source": "stale port", "relation": "caused", "target": "staging outage" }),
+        )?;
+        self.quietly("relation_add", &json!({
+            "source": "staging outage", "relation": "fixed_by", "target": "read the port from the settings",
+        }))?;
+        self.show("graph_rca", &json!({ "query": "the staging service does not start" }))
+    }
+
+    /// Calls a tool that must succeed and shows nothing.
+    fn quietly(&mut self, tool: &str, arguments: &Value) -> Outcome<()> {
+        let answer = self.client.call(tool, arguments)?;
+        if answer.failed { Err(format!("`{tool}` failed: {}", answer.text).into()) } else { Ok(()) }
     }
 
     fn heading(&mut self, text: &str) -> std::io::Result<()> {

@@ -21,7 +21,7 @@ use strata_testkit::{
 
 use crate::{passphrase::at_terminal, strata};
 
-const PASSPHRASE: &str = "a long walk at the 港 harbour";
+pub(crate) const PASSPHRASE: &str = "a long walk at the 港 harbour";
 const RULE: &str = "Nobody pushes to main without a review.";
 const DOCTORED: &str = "Everybody pushes to main as they like.";
 
@@ -41,7 +41,7 @@ fn text(value: &Value) -> String {
 }
 
 /// Runs an operation in the home as the library does.
-fn run(
+pub(crate) fn run(
     home: &TestHome,
     kind: PrincipalKind,
     secret: Option<&SecretKey>,
@@ -68,7 +68,7 @@ fn with_call<T>(kind: PrincipalKind, secret: Option<&SecretKey>, job: impl FnOnc
 }
 
 /// The person's secret, as the command line derives it.
-fn secret(home: &TestHome) -> SecretKey {
+pub(crate) fn secret(home: &TestHome) -> SecretKey {
     let engine = Engine::new(Settings::for_home(home.path()));
     let salt = with_call(PrincipalKind::Human, None, |call| init::salt(&engine, call)).expect("a salt");
     SecretKey::derive(PASSPHRASE, &salt, DerivationParams::RECOMMENDED).expect("derived")

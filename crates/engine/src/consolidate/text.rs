@@ -28,6 +28,11 @@ pub trait Summarise {
     /// The gist of the texts, which are in order of time. An error or an empty text leaves the digest to
     /// extraction; nothing is lost.
     fn summarise(&self, title: &str, texts: &[String]) -> Result<String, Error>;
+
+    /// How many of the texts with these lengths in characters, from the first on, it can take at once; at least one.
+    fn takes(&self, lengths: &[usize]) -> usize {
+        lengths.len()
+    }
 }
 
 /// A piece of raw material with its text.
@@ -51,7 +56,21 @@ pub(super) struct Digest {
     pub(super) quoted: Vec<usize>,
 }
 
-/// Makes the digest of a group.
+/// Cuts a group into what the summariser can take at once, so that no text is left out of its digest.
+pub(super) fn parts<'r>(mut raw: &'r [Raw], summariser: Option<&dyn Summarise>) -> Vec<&'r [Raw]> {
+    let Some(summariser) = summariser else { return vec![raw] };
+    let lengths: Vec<usize> = raw.iter().map(|piece| piece.text.chars().count()).collect();
+    let mut parts = Vec::new();
+    while !raw.is_empty() {
+        let left = &lengths[lengths.len() - raw.len()..];
+        let (part, rest) = raw.split_at(summariser.takes(left).clamp(1, raw.len()));
+        parts.push(part);
+        raw = rest;
+    }
+    parts
+}
+
+/// Makes the digest of a group, or of a part of one.
 pub(super) fn digest(
     group: &Group,
     raw: &[Raw],
@@ -74,7 +93,7 @@ pub(super) fn digest(
         if !summary.is_empty() {
             return Digest {
                 title,
-                body: format!("{first_line}\n{summary}"),
+                body: format!("{first_line} (written by {})\n{summary}", one_line(summariser.name())),
                 method: summariser.name().to_owned(),
                 quoted: (0..raw.len()).collect(),
             };

@@ -8,7 +8,7 @@ use strata_core::{
 };
 use strata_store::{
     error::StoreError,
-    ledger::{LedgerWrite, NewAudit, NewReview, ReviewFilter},
+    ledger::{LedgerRead, LedgerWrite, NewAudit, NewReview, ReviewFilter},
 };
 
 use super::scan::Finding;
@@ -56,7 +56,7 @@ fn question(engine: &Engine, call: &Call<'_>, finding: &Finding) -> Result<Quest
     let subject = gate.field("subject", Some(&finding.subject))?.unwrap_or_default();
     let mut value = |text: &str| gate.field("value", Some(text)).map(Option::unwrap_or_default);
     let values = [value(&finding.values[0])?, value(&finding.values[1])?];
-    let proposal = json!({
+    let mut proposal = json!({
         "a": &a.id,
         "b": &b.id,
         "axis": finding.axis,
@@ -64,6 +64,9 @@ fn question(engine: &Engine, call: &Call<'_>, finding: &Finding) -> Result<Quest
         "values": values,
         "score": finding.score,
     });
+    if let Some(opinion) = &finding.judge {
+        proposal["judge"] = json!(opinion);
+    }
     let review = NewReview {
         id: Id::from_bits(IdKind::Review, engine.ids().bits()),
         kind: KIND.to_owned(),
@@ -95,7 +98,7 @@ fn put(w: &LedgerWrite<'_>, call: &Call<'_>, question: &Question) -> Result<(Str
 }
 
 /// The review, waiting or decided, of `target` against `other`.
-fn asked(w: &LedgerWrite<'_>, target: &str, other: &str) -> Result<Option<String>, StoreError> {
+pub(super) fn asked(r: &LedgerRead<'_>, target: &str, other: &str) -> Result<Option<String>, StoreError> {
     let filter = ReviewFilter {
         status: None,
         kind: Some(KIND.to_owned()),
@@ -106,5 +109,5 @@ fn asked(w: &LedgerWrite<'_>, target: &str, other: &str) -> Result<Option<String
         let read: Option<Value> = serde_json::from_str(proposal).ok();
         read.is_some_and(|p| p["a"] == *other || p["b"] == *other)
     };
-    Ok(w.reviews(&filter)?.into_iter().find(|r| names(&r.proposal)).map(|r| r.id))
+    Ok(r.reviews(&filter)?.into_iter().find(|review| names(&review.proposal)).map(|review| review.id))
 }

@@ -6,10 +6,12 @@ use serde::Serialize;
 use strata_core::{
     duplicate::contradiction::{Claims, Contradiction, between, candidates},
     memory::Layer,
+    scope::Scope,
     time::Timestamp,
 };
 use strata_store::ledger::{MemoryFilter, MemoryRow};
 
+use super::advice::Opinion;
 use crate::{engine::Engine, error::Error, operation::Call, render::one_line};
 
 /// Memories read in one snapshot.
@@ -18,6 +20,9 @@ const PAGE: usize = 2_000;
 const STRIDE: usize = 256;
 /// Characters of a memory that are shown.
 const EXCERPT: usize = 160;
+
+/// The severity of a finding about a rule, or about P0 or P1.
+pub(super) const HIGH: &str = "high";
 
 /// Two memories that cannot both hold.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -39,6 +44,9 @@ pub struct Finding {
     /// The question in the review queue, when there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub review: Option<String>,
+    /// What the judge said, when it was asked; it decides nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge: Option<Opinion>,
 }
 
 /// One of two memories.
@@ -77,7 +85,20 @@ pub struct Scanned {
 /// # Errors
 /// `Cancelled` when the caller withdrew the call.
 pub fn scan(engine: &Engine, call: &Call<'_>) -> Result<Scanned, Error> {
-    let rows = in_force(engine, call)?;
+    let rows = in_force(engine, call, Some(call.scope))?;
+    compare(engine, call, &rows)
+}
+
+/// The same for the whole home, whatever the caller's scope: each memory against those that some reader sees beside it.
+///
+/// # Errors
+/// As for [`scan`].
+pub fn scan_everywhere(engine: &Engine, call: &Call<'_>) -> Result<Scanned, Error> {
+    let rows = in_force(engine, call, None)?;
+    compare(engine, call, &rows)
+}
+
+fn compare(engine: &Engine, call: &Call<'_>, rows: &[MemoryRow]) -> Result<Scanned, Error> {
     let mut claims = Vec::with_capacity(rows.len());
     for (at, row) in rows.iter().enumerate() {
         step(engine, call, at, rows.len() * 2)?;
@@ -92,7 +113,10 @@ pub fn scan(engine: &Engine, call: &Call<'_>) -> Result<Scanned, Error> {
             step(engine, call, done / STRIDE * STRIDE, rows.len() * 2)?;
         }
         let (a, b) = (&rows[*older], &rows[*newer]);
-        let found = between(&claims[*older], &claims[*newer]).filter(|_| hold_together(a, b));
+        if !(hold_together(a, b) && (a.scope.sees(&b.scope) || b.scope.sees(&a.scope))) {
+            continue;
+        }
+        let found = between(&claims[*older], &claims[*newer]);
         findings.extend(found.map(|found| finding(a, b, found)));
     }
     (call.progress)(rows.len() as u64 * 2, rows.len() as u64 * 2);
@@ -117,8 +141,9 @@ fn step(engine: &Engine, call: &Call<'_>, done: usize, total: usize) -> Result<(
     Ok(())
 }
 
-/// The memories in force that the caller sees, oldest first. A rule that is disabled says nothing against another.
-fn in_force(engine: &Engine, call: &Call<'_>) -> Result<Vec<MemoryRow>, Error> {
+/// The memories in force that a reader in `scope` sees, or all of them, oldest first. A rule that is disabled says
+/// nothing against another.
+fn in_force(engine: &Engine, call: &Call<'_>, scope: Option<&Scope>) -> Result<Vec<MemoryRow>, Error> {
     let now = engine.clock().now();
     let ledger = engine.existing_ledger()?;
     let rules = ledger.read(&engine.control(call), |r| r.rules_now())?;
@@ -126,12 +151,8 @@ fn in_force(engine: &Engine, call: &Call<'_>) -> Result<Vec<MemoryRow>, Error> {
     let mut rows: Vec<MemoryRow> = Vec::new();
     let mut before = None;
     loop {
-        let filter = MemoryFilter {
-            visible_from: Some(call.scope.clone()),
-            before,
-            limit: PAGE,
-            ..MemoryFilter::default()
-        };
+        let filter =
+            MemoryFilter { visible_from: scope.cloned(), before, limit: PAGE, ..MemoryFilter::default() };
         let page = ledger.read(&engine.control(call), |r| r.memories(&filter))?;
         let full = page.len() == PAGE;
         before = page.last().map(|row| row.number);
@@ -153,7 +174,7 @@ fn hold_together(a: &MemoryRow, b: &MemoryRow) -> bool {
 fn finding(a: &MemoryRow, b: &MemoryRow, found: Contradiction) -> Finding {
     let severe = is_rule(a) || is_rule(b);
     Finding {
-        severity: if severe { "high" } else { "medium" },
+        severity: if severe { HIGH } else { "medium" },
         axis: found.axis.as_str(),
         subject: found.subject,
         values: [found.a, found.b],
@@ -161,6 +182,7 @@ fn finding(a: &MemoryRow, b: &MemoryRow, found: Contradiction) -> Finding {
         a: side(a),
         b: side(b),
         review: None,
+        judge: None,
     }
 }
 

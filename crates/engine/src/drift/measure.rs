@@ -11,7 +11,7 @@ const DAY: i64 = 86_400_000_000;
 /// What counts as lately: a week.
 const LATELY: i64 = 7 * DAY;
 
-/// What is compared with the baseline.
+/// What is compared with the baseline. One that the baseline does not have yet is not compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metrics {
     /// Memories in force.
@@ -26,18 +26,34 @@ pub struct Metrics {
     pub p0_entries: i64,
     /// Reviews about P0 that wait.
     pub p0_open_proposals: i64,
+    /// Rules in force that are not disabled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules_enabled: Option<i64>,
+    /// Conflicts between memories that wait for a decision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conflicts_pending: Option<i64>,
+    /// Entities of the graph.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entities: Option<i64>,
+    /// Relations of the graph that hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relations: Option<i64>,
 }
 
 impl Metrics {
-    /// Names and values, in order.
-    pub fn named(&self) -> impl Iterator<Item = (&'static str, i64)> {
+    /// Names and values, in order; no value where an older baseline has none.
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, Option<i64>)> {
         [
-            ("knowledge_total", self.knowledge_total),
-            ("knowledge_7d", self.knowledge_7d),
-            ("episodes_7d", self.episodes_7d),
-            ("rules", self.rules),
-            ("p0_entries", self.p0_entries),
-            ("p0_open_proposals", self.p0_open_proposals),
+            ("knowledge_total", Some(self.knowledge_total)),
+            ("knowledge_7d", Some(self.knowledge_7d)),
+            ("episodes_7d", Some(self.episodes_7d)),
+            ("rules", Some(self.rules)),
+            ("p0_entries", Some(self.p0_entries)),
+            ("p0_open_proposals", Some(self.p0_open_proposals)),
+            ("rules_enabled", self.rules_enabled),
+            ("conflicts_pending", self.conflicts_pending),
+            ("entities", self.entities),
+            ("relations", self.relations),
         ]
         .into_iter()
     }
@@ -61,9 +77,9 @@ pub struct Distilling {
 /// Are the rules alive?
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct RulesAlive {
-    /// Rules in force.
+    /// Rules in force that are not disabled.
     pub enabled: i64,
-    /// Of them, those recalled or looked at in the last seven days.
+    /// Rules in force, disabled or not, recalled or looked at in the last seven days.
     pub used_7d: i64,
     /// Refusals to change rules and identity in the last seven days.
     pub refusals_7d: i64,
@@ -86,6 +102,8 @@ pub struct Failures {
     pub index_behind: i64,
     /// Indexed files that cannot be reached.
     pub unreadable_sources: i64,
+    /// Purges that were cut short: bytes of what was to go may be left.
+    pub open_purges: i64,
     /// Things refused again and again, the last time in the last seven days.
     pub repeated_refusals_7d: i64,
 }
@@ -104,8 +122,8 @@ pub(super) fn measure(engine: &Engine, call: &Call<'_>) -> Result<Measured, Erro
     let now = engine.clock().now();
     let lately = Timestamp(now.0.saturating_sub(LATELY));
     let ledger = engine.existing_ledger()?;
-    let (pulse, backlog, overdue, head) = ledger.read(&engine.control(call), |r| {
-        Ok((r.pulse(lately, now)?, r.backlog()?, overdue(engine, r)?, r.head()?.seq))
+    let (pulse, backlog, overdue, open_purges, head) = ledger.read(&engine.control(call), |r| {
+        Ok((r.pulse(lately, now)?, r.backlog()?, overdue(engine, r)?, r.open_purges()?.len(), r.head()?.seq))
     })?;
     let index = engine.searcher().index();
     let followed = if index.database().exists() { index.cursor(LOCAL)?.mark.seq } else { 0 };
@@ -117,6 +135,10 @@ pub(super) fn measure(engine: &Engine, call: &Call<'_>) -> Result<Measured, Erro
             rules: pulse.rules,
             p0_entries: pulse.p0_memories,
             p0_open_proposals: pulse.p0_pending,
+            rules_enabled: Some(pulse.rules_enabled),
+            conflicts_pending: Some(pulse.conflicts_pending),
+            entities: Some(pulse.entities),
+            relations: Some(pulse.relations),
         },
         distilling: Distilling {
             episodes_7d: pulse.recent_episodes,
@@ -126,7 +148,7 @@ pub(super) fn measure(engine: &Engine, call: &Call<'_>) -> Result<Measured, Erro
             oldest_undistilled_days: backlog.oldest.map(|at| now.0.saturating_sub(at.0) / DAY),
         },
         rules: RulesAlive {
-            enabled: pulse.rules,
+            enabled: pulse.rules_enabled,
             used_7d: pulse.rules_in_use,
             refusals_7d: pulse.recent_rule_refusals,
             amendments_pending: pulse.amendments_pending,
@@ -138,6 +160,7 @@ pub(super) fn measure(engine: &Engine, call: &Call<'_>) -> Result<Measured, Erro
             overdue_tasks: overdue.into_iter().map(str::to_owned).collect(),
             index_behind: (head - followed).max(0),
             unreadable_sources: pulse.unavailable_sources,
+            open_purges: i64::try_from(open_purges).unwrap_or(i64::MAX),
             repeated_refusals_7d: pulse.repeated_refusals,
         },
     })

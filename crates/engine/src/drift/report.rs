@@ -46,7 +46,10 @@ pub(super) fn compare(measured: Measured, baseline: Option<Baseline>) -> Respons
 fn changes(base: &Metrics, now: &Metrics) -> Vec<Delta> {
     let pairs = base.named().zip(now.named());
     pairs
-        .map(|((metric, base), (_, cur))| Delta { metric, base, cur, delta_pct: percent(base, cur) })
+        .filter_map(|((metric, base), (_, cur))| {
+            let (base, cur) = base.zip(cur)?;
+            Some(Delta { metric, base, cur, delta_pct: percent(base, cur) })
+        })
         .collect()
 }
 
@@ -83,6 +86,7 @@ fn alerts(measured: &Measured) -> Vec<String> {
         (failures.failed_jobs_7d, "jobs failed; `strata jobs list` shows why"),
         (failures.stalled_jobs, "jobs have lost their worker; `strata doctor --fix` ends them"),
         (failures.unreadable_sources, "indexed files cannot be reached; `strata doctor` names them"),
+        (failures.open_purges, "purges were cut short; `strata doctor --fix` completes them"),
         (failures.repeated_refusals_7d, "things were refused again and again; look at the audit"),
     ];
     alerts.extend(counted.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")));
@@ -101,7 +105,7 @@ pub(super) fn markdown(response: &Response, now: Timestamp) -> String {
     }
     if let Some(metrics) = &response.metrics {
         text.push_str("| metric | current | change beyond 30 % |\n| --- | --- | --- |\n");
-        for (name, value) in metrics.named() {
+        for (name, value) in metrics.named().filter_map(|(name, value)| Some((name, value?))) {
             let delta = response.deltas.iter().find(|delta| delta.metric == name);
             let change = delta.map_or(String::new(), |d| format!("{:+.1} % from {}", d.delta_pct, d.base));
             text.push_str(&format!("| {name} | {value} | {change} |\n"));

@@ -1,5 +1,7 @@
 //! `inspect`: one memory, episode or document section whole.
 
+mod budget;
+
 use std::collections::BTreeMap;
 
 use jiff::tz::TimeZone;
@@ -35,6 +37,8 @@ pub struct Inspect;
 pub struct Request {
     /// The id from `recall` (its first six characters after the underscore are enough), or #number.
     pub id: String,
+    /// Most tokens of the reply, estimated, at least 50. What does not fit is left out in whole parts and named; the text itself always stays. Default: everything.
+    pub budget_tokens: Option<u32>,
 }
 
 /// The thing, whole.
@@ -135,6 +139,9 @@ pub struct MemoryView {
     pub history: Vec<Version>,
     /// What is on record about it, oldest first.
     pub audit: Vec<AuditLine>,
+    /// What was left out for `budget_tokens`, with how many there are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
 }
 
 /// One version of a memory.
@@ -203,6 +210,9 @@ pub struct EpisodeView {
     pub digests: Vec<String>,
     /// The turns around it, itself included, in order.
     pub around: Vec<Turn>,
+    /// What was left out for `budget_tokens`, with how many there are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
 }
 
 /// One turn near an event.
@@ -236,13 +246,15 @@ impl Operation for Inspect {
     };
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
+        let limit = budget::checked(request.budget_tokens)?;
         let zone = &engine.settings().zone;
         let ledger = engine.ledger(call)?;
         let control = engine.control(call);
         if let Ok(partial) = PartialId::parse(&request.id)
             && partial.kind == IdKind::Episode
         {
-            let view = ledger.read(&control, |r| Ok(episode(r, call, &partial, zone)))??;
+            let mut view = ledger.read(&control, |r| Ok(episode(r, call, &partial, zone)))??;
+            budget::fit(&mut view, limit);
             return Ok(Response::Episode(Box::new(view)));
         }
         if let Ok(id) = Id::parse(&request.id)
@@ -258,6 +270,7 @@ impl Operation for Inspect {
             *known += waiting;
         }
         engine.note_usage(call, &[], &[(view.number, 1)]);
+        budget::fit(&mut view, limit);
         Ok(Response::Memory(Box::new(view)))
     }
 }
@@ -396,6 +409,7 @@ impl MemoryView {
             uses: [usage.recalled, usage.inspected],
             history: history.line.iter().map(|m| Version::new(m, zone)).collect(),
             audit: history.audit.iter().map(|e| AuditLine::new(e, zone)).collect(),
+            left_out: Vec::new(),
         }
     }
 
@@ -464,7 +478,10 @@ impl MemoryView {
                 .with(Block::Heading("History".into()))
                 .with(Block::Records { trust: Trust::Data, records: versions.collect() });
         }
-        document.with(Block::Heading("On record".into())).with(audit_table(&self.audit))
+        if !self.audit.is_empty() {
+            document = document.with(Block::Heading("On record".into())).with(audit_table(&self.audit));
+        }
+        budget::tell(document, &self.left_out)
     }
 
     fn neutral_pairs(&self) -> Vec<(String, String)> {
@@ -540,6 +557,7 @@ impl EpisodeView {
             external_id: row.external_id,
             metadata: metadata(&row.metadata),
             digests: Vec::new(),
+            left_out: Vec::new(),
         }
     }
 
@@ -558,9 +576,10 @@ impl EpisodeView {
         if !self.digests.is_empty() {
             pairs.push(("distilled into".into(), self.digests.join(" ")));
         }
-        Document::new()
+        let document = Document::new()
             .with(Block::Pairs(pairs))
-            .with(Block::Records { trust: Trust::Data, records: turns.collect() })
+            .with(Block::Records { trust: Trust::Data, records: turns.collect() });
+        budget::tell(document, &self.left_out)
     }
 }
 

@@ -50,6 +50,9 @@ pub struct Response {
     /// For a conflict: what the sides differ in, e.g. `number: 5432 / 5433`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<String>,
+    /// For a conflict: what the judge said of it, and who that is. It decides nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge: Option<String>,
     /// What stands and what is proposed, or the sides of a conflict.
     pub sides: Vec<Side>,
     /// Whether what stands is no longer what the proposal saw.
@@ -143,6 +146,7 @@ impl Response {
             layer: memory.as_ref().map(|memory| memory.state.layer.to_string()),
             evidence: Vec::new(),
             difference: None,
+            judge: None,
             sides: Vec::new(),
             moved_on: false,
             id: review.id.clone(),
@@ -179,6 +183,7 @@ impl Response {
         let score = conflict.score.map(|score| format!(", {score:.2} sure")).unwrap_or_default();
         self.difference =
             Some(format!("{}: {} ({}{score})", conflict.subject, conflict.values.join(" / "), conflict.axis));
+        self.judge = conflict.judge.as_ref().map(|opinion| format!("{opinion} ({})", opinion.by));
         let (a, b) = super::sides(r, &conflict)?;
         for (name, memory) in [("a", a), ("b", b)] {
             let Some(memory) = memory else { continue };
@@ -261,6 +266,7 @@ impl Render for Response {
             ("because", Some(self.reason.clone()).filter(|reason| !reason.is_empty())),
             ("evidence", (!self.evidence.is_empty()).then(|| self.evidence.join("; "))),
             ("difference", self.difference.clone()),
+            ("judge", self.judge.clone()),
             ("decided by", self.decided_by.clone()),
             ("note", self.note.clone()),
         ];

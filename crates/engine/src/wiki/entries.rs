@@ -7,10 +7,11 @@ use strata_store::{
     error::StoreError,
     ledger::{
         AuditFilter, LedgerRead, MemoryFilter, MemoryRow, RawKind, ReviewFilter, ReviewRow, ReviewStatus,
+        RuleAttributes,
     },
 };
 
-use crate::{memory::reference::sees_scope, operation::Call};
+use crate::{memory::reference::sees_scope, operation::Call, rules::is_rule};
 
 /// Memories read at a time.
 const PAGE: usize = 500;
@@ -29,6 +30,8 @@ pub(super) struct Entry {
     pub(super) replaced: Vec<Replaced>,
     /// The reviews that approved it.
     pub(super) approvals: Vec<String>,
+    /// Of a rule: its place, its condition, whether it is enabled.
+    pub(super) rule: Option<RuleAttributes>,
     /// When it last changed.
     pub(super) changed: Timestamp,
 }
@@ -77,12 +80,15 @@ fn entry(r: &LedgerRead<'_>, memory: MemoryRow, approvals: &[ReviewRow]) -> Resu
         let when = review.decided_at.unwrap_or(review.created_at).to_rfc3339();
         format!("{} by {} on {when}", review.id, review.decided_by.as_deref().unwrap_or("a person"))
     };
+    let rule = if is_rule(&memory.kind) { r.rule(memory.number)? } else { None };
+    let last = rule.as_ref().map_or(memory.state_seq, |row| row.from_seq.max(memory.state_seq));
     Ok(Entry {
+        rule: is_rule(&memory.kind).then(|| rule.map(|row| row.attributes).unwrap_or_default()),
         evidence: r.evidence(memory.number)?.into_iter().map(|e| e.reference).collect(),
         distils,
         replaced: replaced(r, &memory)?,
         approvals: approvals.iter().map(approval).collect(),
-        changed: changed(r, memory.state_seq)?.unwrap_or(memory.created_at),
+        changed: changed(r, last)?.unwrap_or(memory.created_at),
         memory,
     })
 }

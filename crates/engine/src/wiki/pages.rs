@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use strata_core::{memory::Layer, redact::clean_text, time::Timestamp};
+use strata_store::ledger::DEFAULT_PRIORITY;
 
 use super::entries::Entry;
 use crate::render::one_line;
@@ -46,8 +47,9 @@ pub(super) fn pages(entries: &[Entry]) -> Vec<Page> {
         }
     }
     let mut rules: Vec<&Entry> = entries.iter().filter(|entry| entry.memory.kind.as_str() == RULE).collect();
-    // Order of authority: layer, then age.
-    rules.sort_by_key(|entry| (entry.layer(), entry.memory.number));
+    // The order in which they are to be followed: layer, priority, age.
+    let priority = |entry: &Entry| entry.rule.as_ref().map_or(DEFAULT_PRIORITY, |rule| rule.priority);
+    rules.sort_by_key(|entry| (entry.layer(), priority(entry), entry.memory.number));
     if !rules.is_empty() {
         pages.push(rules_page(&rules));
     }
@@ -72,12 +74,16 @@ fn rules_page(rules: &[&Entry]) -> Page {
     for rule in rules {
         let memory = &rule.memory;
         text.push_str(&format!(
-            "\n## [{}] {}\n\n{}\n\n- id: {}\n",
+            "\n## [{}] {}{}\n\n{}\n\n- id: {}\n",
             rule.layer(),
+            if rule.rule.as_ref().is_some_and(|rule| !rule.enabled) { "(disabled) " } else { "" },
             headline(rule),
             quoted(&memory.body, &HashMap::new()),
             link(rule)
         ));
+        for (name, value) in standing(rule) {
+            text.push_str(&format!("- {name}: {value}\n"));
+        }
     }
     Page { path: format!("{FOLDER}/rules.md"), text, entries: rules.len() }
 }
@@ -139,6 +145,7 @@ fn facts(entry: &Entry) -> Vec<(&'static str, String)> {
     if !memory.state.status.as_str().eq("active") {
         facts.push(("status", memory.state.status.to_string()));
     }
+    facts.extend(standing(entry));
     if !memory.source.is_empty() {
         facts.push(("source", inline(&memory.source)));
     }
@@ -155,6 +162,15 @@ fn facts(entry: &Entry) -> Vec<(&'static str, String)> {
         let why = if old.reason.is_empty() { String::new() } else { format!(": {}", inline(&old.reason)) };
         facts.push(("replaced", format!("`{}` of {}{why}", old.id, old.created_at.to_rfc3339())));
     }
+    facts
+}
+
+/// Of a rule: its place in its layer, when it applies, and that it is disabled.
+fn standing(entry: &Entry) -> Vec<(&'static str, String)> {
+    let Some(rule) = &entry.rule else { return Vec::new() };
+    let mut facts = vec![("priority", rule.priority.to_string())];
+    facts.extend(rule.condition.as_ref().map(|condition| ("when", inline(condition))));
+    facts.extend((!rule.enabled).then(|| ("in force", "no, it is disabled".to_owned())));
     facts
 }
 

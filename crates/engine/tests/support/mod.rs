@@ -4,6 +4,8 @@
 #![allow(clippy::panic, reason = "a session that cannot go on fails its test")]
 #![allow(clippy::needless_pass_by_value, reason = "calls read best with `json!` as they stand")]
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use strata_core::{
     cancel::Cancel,
@@ -17,6 +19,7 @@ use strata_engine::{
     clock::{ManualClock, SeededIds},
     engine::Engine,
     error::Error,
+    judge::{Judge, Outgoing, Scripted, Verdict},
     operation::{Call, Reply},
     registry::OPERATIONS,
     settings::Settings,
@@ -52,6 +55,13 @@ impl Session {
             secret: None,
             home,
         }
+    }
+
+    /// The same caller with a judge that says what it was told.
+    pub(crate) fn advised(mut self, verdicts: Vec<Verdict>, digests: Vec<String>) -> (Self, Arc<Scripted>) {
+        let judge = Arc::new(Scripted::new(verdicts, digests));
+        self.engine = self.engine.with_judge(Box::new(Shared(Arc::clone(&judge))));
+        (self, judge)
     }
 
     pub(crate) fn of_kind(mut self, kind: PrincipalKind) -> Self {
@@ -131,4 +141,22 @@ pub(crate) fn ids(reply: &Value) -> Vec<String> {
         .iter()
         .map(|h| h["id"].as_str().expect("an id").to_owned())
         .collect()
+}
+
+/// A scripted judge that the test keeps an eye on.
+#[derive(Debug)]
+struct Shared(Arc<Scripted>);
+
+impl Judge for Shared {
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
+    fn compare(&self, a: &Outgoing, b: &Outgoing) -> Result<Verdict, Error> {
+        self.0.compare(a, b)
+    }
+
+    fn summarise(&self, texts: &[Outgoing]) -> Result<String, Error> {
+        self.0.summarise(texts)
+    }
 }

@@ -2,7 +2,7 @@
 
 use strata_core::time::Timestamp;
 
-use super::LedgerRead;
+use super::{LedgerRead, OPEN};
 use crate::{error::StoreError, params};
 
 /// The numbers, as of one snapshot. Those called recent count what happened since a given time.
@@ -16,10 +16,18 @@ pub struct Pulse {
     pub recent_episodes: i64,
     /// Rules in force.
     pub rules: i64,
+    /// Of them, those that are not disabled.
+    pub rules_enabled: i64,
     /// Memories in force in P0.
     pub p0_memories: i64,
     /// Reviews that wait and are about P0: amendments, and candidates for it.
     pub p0_pending: i64,
+    /// Conflicts between memories that wait for a decision.
+    pub conflicts_pending: i64,
+    /// Entities of the graph.
+    pub entities: i64,
+    /// Relations of the graph that hold.
+    pub relations: i64,
     /// Digests made recently.
     pub recent_digests: i64,
     /// Pieces of raw material that a digest covers.
@@ -58,6 +66,14 @@ impl LedgerRead<'_> {
             )?,
             recent_episodes: self.since("episodes m WHERE m.tenant = $1 AND m.at >= $2", recent)?,
             rules: self.live("m.kind = 'rule'")?,
+            rules_enabled: self.live(&format!(
+                "m.kind = 'rule' AND NOT EXISTS (SELECT 1 FROM rules u WHERE u.tenant = m.tenant
+                 AND u.number = m.number AND u.to_seq = {OPEN} AND u.enabled = 0)"
+            ))?,
+            conflicts_pending: self
+                .count("reviews v WHERE v.tenant = $1 AND v.kind = 'conflict' AND v.status = 'pending'")?,
+            entities: self.count("entities e WHERE e.tenant = $1")?,
+            relations: self.count(&format!("relations e WHERE e.tenant = $1 AND e.to_seq = {OPEN}"))?,
             p0_memories: self.live("m.layer = 'P0'")?,
             p0_pending: self.count(
                 "reviews v WHERE v.tenant = $1 AND v.status = 'pending' AND EXISTS (SELECT 1 FROM memories m

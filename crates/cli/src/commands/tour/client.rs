@@ -28,7 +28,7 @@ impl Client {
     /// Starts this very program as a server on `home` and shakes hands.
     pub(super) fn start(home: &Path, project: &Path) -> std::io::Result<Self> {
         let mut child = Command::new(std::env::current_exe()?)
-            .args(["serve", "--toolsets", "core,admin", "--home"])
+            .args(["serve", "--toolsets", "core,admin,governance", "--home"])
             .arg(home)
             .arg("--project")
             .arg(project)

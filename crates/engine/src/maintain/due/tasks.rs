@@ -5,8 +5,12 @@ use strata_store::ledger::{NewAudit, State};
 
 use super::HOUR;
 use crate::{
-    authority,
-    consolidate::{self, consolidate},
+    authority, consolidate,
+    contradictions::{
+        advice::advise,
+        file::file,
+        scan::{Scanned, scan_everywhere},
+    },
     drift::{self, DriftReport},
     engine::Engine,
     error::Error,
@@ -37,9 +41,16 @@ pub struct Task {
 }
 
 /// Every task, in the order in which they are done: a digest is to stand in the report and in the wiki of the same
-/// night.
+/// night, and to be held against what was known.
 pub const TASKS: &[Task] = &[
     Task { name: "consolidate", about: "distil sessions", every: 20 * HOUR, applies: always, run: distil },
+    Task {
+        name: "contradictions",
+        about: "file new contradictions for review",
+        every: 20 * HOUR,
+        applies: always,
+        run: find_contradictions,
+    },
     Task {
         name: "wiki",
         about: "compile the wiki",
@@ -76,13 +87,20 @@ const fn always(_: &Engine) -> bool {
 }
 
 fn distil(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
-    let done = consolidate(engine, call, &consolidate::Request::default(), None)?;
+    let done = consolidate::as_configured(engine, call, &consolidate::Request::default())?;
     Ok(format!(
         "{} of {}, {} waiting for more",
         counted(done.digests, "digest"),
         counted(done.episodes_covered, "episode"),
         counted(done.skipped, "group")
     ))
+}
+
+fn find_contradictions(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
+    let Scanned { mut findings, memories, .. } = scan_everywhere(engine, call)?;
+    let dismissed = advise(engine, call, &mut findings)?;
+    let (filed, known) = file(engine, call, &mut findings)?;
+    Ok(format!("{filed} filed, {known} known, {dismissed} dismissed, among {}", counted(memories, "memory")))
 }
 
 fn compile_wiki(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
