@@ -60,7 +60,8 @@ pub fn authorise_as(
     if !will_be_asked {
         record_refusal(engine, call, name, Some(layer), target, decision.reason)?;
     }
-    if decision.verdict == Verdict::NeedsApproval {
+    // Nobody but a person approves, and whoever else tries is told how one does.
+    if decision.verdict == Verdict::NeedsApproval || action == Action::Approve {
         return Err(Error::ApprovalRequired {
             action: format!("{name} in {layer}"),
             reason: decision.reason.to_owned(),

@@ -95,7 +95,7 @@ fn a_candidate_is_in_force_once_a_person_with_the_secret_approves() {
     assert!(error.hint().contains(&format!("strata review approve {review}")), "{}", error.hint());
     for kind in [PrincipalKind::Agent, PrincipalKind::System, PrincipalKind::Cron, PrincipalKind::Tool] {
         let refused = acting(&mut s, kind, |s| s.fails("review_approve", json!({ "id": review })));
-        assert_eq!(refused, ErrorKind::Refused, "{kind:?}");
+        assert_eq!(refused, ErrorKind::ApprovalRequired, "{kind:?}");
     }
     s.secret = secret;
     let done = s.ok("review_approve", json!({ "id": review, "note": "agreed" }));

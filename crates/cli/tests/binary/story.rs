@@ -127,10 +127,11 @@ fn the_agent_proposes_and_may_not_apply(home: &TestHome, agent: &mut Agent, rule
     );
     let review = id_in(&filed, "rev_");
     let refused = agent.is_refused("review_approve", &json!({ "id": review }));
-    assert!(refused.contains("does not allow approve"), "{refused}");
+    assert!(refused.contains("approval_required"), "{refused}");
+    assert!(refused.contains(&format!("strata review approve {review}")), "{refused}");
     agent.is_refused("update", &json!({ "id": rule, "text": AMENDED }));
     let told = strata(home).run(["review", "approve", &review]).failure(3);
-    assert!(told.stderr.contains("does not allow approve"), "{}", told.stderr);
+    assert!(told.stderr.contains(&format!("strata review approve {review}")), "{}", told.stderr);
     let denied = strata(home).json(["govern", "audit", "--denied-only"]);
     for action in ["approve", "update"] {
         let by_agent = |row: &&Value| row["action"] == action && row["target"] == rule;

@@ -275,7 +275,8 @@ fn expected(right: Right, actor: Actor, layer: Layer) -> &'static str {
         Right::Propose => ALLOW,
         Right::Reject if human => ALLOW,
         Right::Approve | Right::Purge if human => with_secret,
-        Right::Reject | Right::Approve | Right::Purge => DENY,
+        Right::Approve => APPROVAL,
+        Right::Reject | Right::Purge => DENY,
         Right::Write => {
             let column = PrincipalKind::ALL.iter().position(|kind| *kind == actor.kind);
             match column.and_then(|column| WRITERS[layer.index()].chars().nth(column)) {
