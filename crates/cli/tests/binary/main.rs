@@ -15,6 +15,7 @@ mod process_life;
 mod protocol;
 mod reference;
 mod rule_attacks;
+mod wording;
 
 use strata_testkit::{binary::Binary, home::TestHome};
 
