@@ -15,7 +15,7 @@ use strata_engine::{
     registry::OPERATIONS,
 };
 
-use crate::{commands, environment::Environment, failure::Failure, out::coloured};
+use crate::{commands, environment::Environment, failure::Failure, out::coloured, wording::Words};
 
 /// Options of every command. An operation's own argument of the same name is served by the option.
 pub(crate) const GLOBAL: &[&str] = &[
@@ -33,7 +33,7 @@ pub(crate) const GLOBAL: &[&str] = &[
 
 /// Names of request fields whose text people write in several words: words on the command line are
 /// joined, `-` reads standard input and `@FILE` a file.
-const PROSE: &[&str] = &["body", "content", "query", "question", "task", "text", "topic", "correction"];
+const PROSE: &[&str] = &["body", "content", "query", "question", "text", "topic", "correction"];
 
 /// Whether a request field is prose.
 pub(crate) fn is_prose(field: &str) -> bool {
@@ -165,14 +165,24 @@ const fn purpose(toolset: Toolset) -> &'static str {
     }
 }
 
+/// The sections of the menu, what is for few last; `None` are the commands that are no operations.
+const SECTIONS: [Option<Toolset>; 5] =
+    [Some(Toolset::Core), Some(Toolset::Governance), Some(Toolset::Admin), None, Some(Toolset::Compat)];
+
 /// The commands by what they are for: those of each toolset, then those that are no operations.
 fn menu(root: &Command) -> String {
     let mut listed: Vec<&str> = Vec::new();
     let mut menu = String::new();
-    for toolset in Toolset::ALL.map(Some).into_iter().chain([None]) {
+    let width = root
+        .get_subcommands()
+        .filter(|c| !c.is_hide_set())
+        .map(|c| c.get_name().len())
+        .max()
+        .unwrap_or_default();
+    for toolset in SECTIONS {
         let is_of = |name: &str| match toolset {
             Some(of) => OPERATIONS.iter().any(|e| e.spec.toolset == of && e.spec.cli.first() == Some(&name)),
-            None => true,
+            None => !OPERATIONS.iter().any(|e| e.spec.cli.first() == Some(&name)),
         };
         let belongs = |c: &&Command| {
             let name = c.get_name();
@@ -180,21 +190,21 @@ fn menu(root: &Command) -> String {
         };
         let commands: Vec<&Command> = root.get_subcommands().filter(belongs).collect();
         if !commands.is_empty() {
-            menu.push_str(&section(toolset.map_or("Server and set-up", purpose), &commands));
+            menu.push_str(&section(toolset.map_or("Server and set-up", purpose), &commands, width));
         }
         listed.extend(commands.iter().map(|c| c.get_name()));
     }
     menu
 }
 
-fn section(heading: &str, commands: &[&Command]) -> String {
+fn section(heading: &str, commands: &[&Command], width: usize) -> String {
     let (styles, mut text) = (styles(), String::new());
     let (header, literal) = (styles.get_header(), styles.get_literal());
     text.push_str(&format!("{}{heading}:{}\n", header.render(), header.render_reset()));
     for command in commands {
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
         let (on, off) = (literal.render(), literal.render_reset());
-        text.push_str(&format!("  {on}{:<12}{off}  {about}\n", command.get_name()));
+        text.push_str(&format!("  {on}{:<width$}{off}  {about}\n", command.get_name()));
     }
     text.push('\n');
     text
@@ -297,19 +307,19 @@ impl Node {
 
     fn group_about(&self) -> String {
         let names: Vec<_> = self.children.iter().filter(|c| !c.older).map(|c| c.name).collect();
-        let mut name = self.name.chars();
-        let capital: String = name.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-        format!("{capital}{}: {}", name.as_str(), names.join(", "))
+        names.join(", ")
     }
 }
 
 fn operation_command(command: Command, entry: &'static Entry) -> Command {
     let spec = &entry.spec;
     let schema = (entry.request_schema)();
-    let mut command = command.about(spec.title).long_about(format!("{}\n\n{}", spec.title, spec.about));
+    let words = Words::new(entry, None);
+    let mut command =
+        command.about(spec.title).long_about(format!("{}\n\n{}", spec.title, words.of(spec.about)));
     for (index, field) in spec.positional.iter().enumerate() {
         let last = index + 1 == spec.positional.len();
-        command = command.arg(positional(field, &schema, last));
+        command = command.arg(positional(field, &schema, last, &words));
     }
     let properties = schema["properties"].as_object().into_iter().flatten();
     for (field, property) in properties {
@@ -321,26 +331,27 @@ fn operation_command(command: Command, entry: &'static Entry) -> Command {
                 .iter()
                 .filter(|(_, name)| name == field)
                 .map(|(alias, _)| alias.replace('_', "-"));
-            command = command.arg(option(field, flag, property, required(&schema, field)).aliases(older));
+            command =
+                command.arg(option(field, flag, property, required(&schema, field), &words).aliases(older));
         }
     }
     command
 }
 
-fn positional(field: &'static str, schema: &Value, last: bool) -> Arg {
+fn positional(field: &'static str, schema: &Value, last: bool, words: &Words<'_>) -> Arg {
     let property = &schema["properties"][field];
     let list = property["type"] == "array";
     let argument = Arg::new(field)
         .value_name(field.to_uppercase())
         .required(required(schema, field))
-        .help(help(property, is_prose(field)));
+        .help(help(property, is_prose(field), words));
     let argument = with_words(argument, property);
     if last && (list || is_prose(field)) { argument.num_args(1..) } else { argument }
 }
 
-fn option(field: &str, flag: String, property: &Value, required: bool) -> Arg {
+fn option(field: &str, flag: String, property: &Value, required: bool, words: &Words<'_>) -> Arg {
     let argument =
-        Arg::new(field.to_owned()).long(flag).required(required).help(help(property, is_prose(field)));
+        Arg::new(field.to_owned()).long(flag).required(required).help(help(property, is_prose(field), words));
     match property["type"].as_str() {
         Some("boolean") => argument
             .value_name("BOOL")
@@ -362,7 +373,10 @@ fn option(field: &str, flag: String, property: &Value, required: bool) -> Arg {
 }
 
 fn value_name(field: &str) -> String {
-    field.rsplit('_').next().unwrap_or(field).to_uppercase()
+    match field {
+        "since" | "until" | "at" | "as_of" | "valid_at" | "valid_from" | "valid_to" => "WHEN".into(),
+        _ => field.rsplit('_').next().unwrap_or(field).to_uppercase(),
+    }
 }
 
 /// Restricts an argument to the words of its schema.
@@ -381,8 +395,9 @@ fn required(schema: &Value, field: &str) -> bool {
     schema["required"].as_array().is_some_and(|r| r.iter().any(|n| n == field))
 }
 
-fn help(property: &Value, prose: bool) -> String {
+fn help(property: &Value, prose: bool, words: &Words<'_>) -> String {
     let about =
         property["description"].as_str().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+    let about = words.of(&about);
     if prose { format!("{about} `-` reads standard input, `@FILE` a file") } else { about }
 }

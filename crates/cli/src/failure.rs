@@ -2,6 +2,7 @@
 
 use std::io;
 
+use clap::error::ErrorKind as UsageKind;
 use strata_core::error::ErrorKind;
 use strata_engine::error::Error;
 
@@ -22,6 +23,23 @@ impl Failure {
     /// A failure with one cause.
     pub(crate) fn new(kind: ErrorKind, cause: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { kind, causes: vec![cause.into()], hint: hint.into(), reader_left: false }
+    }
+
+    /// What the parser of the command line says: what is wrong, then what it would take.
+    pub(crate) fn of_usage(usage: &clap::Error) -> Self {
+        let text = usage.render().to_string();
+        let (cause, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
+        let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let hint =
+            rest.split("\n\n").map(one_line).find(|p| p.starts_with("Usage:") || p.starts_with("tip:"));
+        let cause = match usage.kind() {
+            // The text is the help, which begins with what the command is for.
+            UsageKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+                "a command or argument is missing".to_owned()
+            }
+            _ => one_line(cause.strip_prefix("error: ").unwrap_or(cause)),
+        };
+        Self::usage(cause, hint.unwrap_or_else(|| "`strata help` lists the commands".into()))
     }
 
     /// A wrong argument.

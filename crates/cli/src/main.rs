@@ -17,18 +17,19 @@ mod out;
 mod place;
 mod secret;
 mod values;
+mod wording;
 
 use std::process::ExitCode;
 
 use clap::error::ErrorKind as UsageKind;
 
-use crate::{environment::Environment, out::Out};
+use crate::{environment::Environment, failure::Failure, out::Out};
 
 fn main() -> ExitCode {
     let environment = Environment::of_process();
     let matches = match arguments::command().try_get_matches_from(std::env::args_os()) {
         Ok(matches) => matches,
-        Err(usage) => return report_usage(&usage),
+        Err(usage) => return report_usage(&usage, std::env::args_os().any(|a| a == "--json")),
     };
     let global = match arguments::Global::read(&matches, &environment) {
         Ok(global) => global,
@@ -49,12 +50,16 @@ fn main() -> ExitCode {
 }
 
 /// Help and version are results; everything else that the parser says is an error of usage.
-fn report_usage(usage: &clap::Error) -> ExitCode {
+fn report_usage(usage: &clap::Error, json: bool) -> ExitCode {
+    let is_result = matches!(usage.kind(), UsageKind::DisplayHelp | UsageKind::DisplayVersion);
+    if json && !is_result {
+        return Out::for_programs().fail(&Failure::of_usage(usage));
+    }
     let printed = usage.print();
-    match usage.kind() {
-        UsageKind::DisplayHelp | UsageKind::DisplayVersion => ExitCode::SUCCESS,
+    match is_result {
+        true => ExitCode::SUCCESS,
         // Nothing is left to tell the error to when standard error itself is gone.
-        _ => printed.map_or(ExitCode::from(2), |()| ExitCode::from(2)),
+        false => printed.map_or(ExitCode::from(2), |()| ExitCode::from(2)),
     }
 }
 

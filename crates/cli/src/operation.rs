@@ -19,7 +19,7 @@ use crate::{
     identity,
     out::Out,
     place::{self, Place},
-    secret, values,
+    secret, values, wording,
 };
 
 /// Runs `entry` on what was typed, writes its reply and gives the exit code: 1 when the reply is that
@@ -61,8 +61,10 @@ pub(crate) fn run(
         progress: &|done, total| bar.show(done, total),
         secret: None,
     };
-    let reply = secret::run(entry, &engine, &call, &arguments, global.passphrase_file.as_deref())?;
+    let reply = secret::run(entry, &engine, &call, &arguments, global.passphrase_file.as_deref());
     bar.clear();
+    let words = wording::Words::new(entry, global.home.as_deref());
+    let reply = reply.map(|r| words.of_reply(r)).map_err(|f| words.of_failure(f))?;
     out.reply(&reply)?;
     Ok(if reply.is_alarming { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

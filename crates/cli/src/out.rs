@@ -45,6 +45,11 @@ impl Out {
         Self { json: false, quiet: false, look: Look { colour: false, width: None }, error_colour: false }
     }
 
+    /// For failures before the user's wishes are known, where a program reads.
+    pub(crate) fn for_programs() -> Self {
+        Self { json: true, ..Self::plain() }
+    }
+
     /// Writes a reply.
     pub(crate) fn reply(&self, reply: &Reply) -> io::Result<()> {
         if self.json { self.json(&reply.json) } else { self.document(&reply.document) }

@@ -14,6 +14,7 @@ use strata_core::{
     signing::{DerivationParams, SecretKey, SigningError},
 };
 use strata_engine::{
+    authority,
     engine::Engine,
     error::Error,
     maintain::init,
@@ -40,6 +41,10 @@ pub(crate) fn run(
     }
     let person = call.principal.kind == PrincipalKind::Human && std::io::stdin().is_terminal();
     let passphrase = match run(None) {
+        // Nobody is asked for what does not exist yet.
+        Err(Error::ApprovalRequired { .. }) if person && !authority::has_passphrase(engine, call)? => {
+            return Err(authority::no_passphrase().into());
+        }
         Err(Error::ApprovalRequired { .. }) if person => Some(ask("Passphrase: ")?),
         Ok(reply) if person && lacks_secret(&reply) => ask_new()?,
         outcome => return Ok(outcome?),
@@ -57,7 +62,13 @@ fn lacks_secret(reply: &Reply) -> bool {
 
 fn derive(engine: &Engine, call: &Call<'_>, passphrase: &str) -> Result<SecretKey, Failure> {
     let salt = init::salt(engine, call)?;
-    SecretKey::derive(passphrase, &salt, DerivationParams::RECOMMENDED).map_err(unusable)
+    match SecretKey::derive(passphrase, &salt, DerivationParams::RECOMMENDED) {
+        // What a passphrase must be like is said when one is chosen; here it is the wrong one.
+        Err(SigningError::TooShort | SigningError::TooLong) if authority::has_passphrase(engine, call)? => {
+            Err(authority::wrong_passphrase().into())
+        }
+        derived => derived.map_err(unusable),
+    }
 }
 
 fn unusable(error: SigningError) -> Failure {

@@ -73,7 +73,11 @@ pub fn authorise_as(
         action: name,
         principal: call.principal.to_string(),
         reason: decision.reason.to_owned(),
-        allowed: policy::writers(layer).join(", "),
+        allowed: match action {
+            // Not a question of the layer.
+            Action::Approve | Action::Purge => "human, with the passphrase".to_owned(),
+            _ => policy::writers(layer).join(", "),
+        },
     })
 }
 
@@ -100,21 +104,37 @@ pub fn holds_secret(engine: &Engine, call: &Call<'_>) -> Result<bool, Error> {
     let Some(secret) = call.secret else { return Ok(false) };
     let ledger = engine.ledger(call)?;
     let known = ledger.read(&engine.control(call), |r| r.setting(PUBLIC_KEY))?;
-    let Some(known) = known else {
-        return Err(Error::Conflict {
-            message: "this home has no secret yet".into(),
-            hint: "run `strata init` at a terminal and choose a passphrase".into(),
-        });
-    };
+    let Some(known) = known else { return Err(no_passphrase()) };
     if public_key_text(secret) == known {
         return Ok(true);
     }
-    Err(Error::Conflict {
+    Err(wrong_passphrase())
+}
+
+/// Whether this home has a passphrase.
+///
+/// # Errors
+/// As the ledger's.
+pub fn has_passphrase(engine: &Engine, call: &Call<'_>) -> Result<bool, Error> {
+    Ok(engine.ledger(call)?.read(&engine.control(call), |r| r.setting(PUBLIC_KEY))?.is_some())
+}
+
+/// What needs a passphrase cannot be done before there is one.
+pub fn no_passphrase() -> Error {
+    Error::Conflict {
+        message: "this home has no passphrase yet".into(),
+        hint: "run `strata init` at a terminal and choose one".into(),
+    }
+}
+
+/// The passphrase that was given is another one.
+pub fn wrong_passphrase() -> Error {
+    Error::Conflict {
         message: "that is not this home's passphrase".into(),
         hint: "nothing was changed: run the command again and type the passphrase chosen at `strata init`, or check the \
                file named by --passphrase-file"
             .into(),
-    })
+    }
 }
 
 /// The public half of a human's secret as the ledger keeps it.

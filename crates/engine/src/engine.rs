@@ -1,6 +1,13 @@
 //! The engine: one home, opened when first needed.
 
-use std::{path::Path, sync::OnceLock, time::Duration};
+use std::{
+    path::Path,
+    sync::{
+        OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use strata_core::time::Timestamp;
 use strata_store::{
@@ -36,6 +43,7 @@ pub struct Engine {
     searcher: Searcher,
     uses: Uses,
     judge: OnceLock<Option<Box<dyn Judge>>>,
+    made: AtomicBool,
 }
 
 impl Engine {
@@ -58,7 +66,16 @@ impl Engine {
     ) -> Self {
         let ledger = Ledger::new(&settings.home, faults.clone());
         let searcher = Searcher::new(&settings, faults.clone());
-        Self { settings, clock, ids, ledger, searcher, uses: Uses::default(), judge: OnceLock::new() }
+        Self {
+            settings,
+            clock,
+            ids,
+            ledger,
+            searcher,
+            uses: Uses::default(),
+            judge: OnceLock::new(),
+            made: AtomicBool::new(false),
+        }
     }
 
     /// What the face told us.
@@ -102,6 +119,11 @@ impl Engine {
         self.ledger.database().exists()
     }
 
+    /// Whether this engine made the ledger.
+    pub fn has_made_ledger(&self) -> bool {
+        self.made.load(Ordering::Relaxed)
+    }
+
     /// Makes the ledger unless it is there; tells whether this call made it.
     pub fn initialise(&self, call: &Call<'_>) -> Result<bool, Error> {
         let mut store_key = [0; 32];
@@ -109,7 +131,9 @@ impl Engine {
         let mut epoch = [0; 8];
         self.ids.fill(&mut epoch);
         let birth = Birth { epoch: hexadecimal(&epoch), store_key, at: self.clock.now() };
-        Ok(self.ledger.initialise(&self.control(call), &birth)?)
+        let made = self.ledger.initialise(&self.control(call), &birth)?;
+        self.made.fetch_or(made, Ordering::Relaxed);
+        Ok(made)
     }
 
     /// Who may be asked for advice; `None` unless configured. Nobody is asked by this.

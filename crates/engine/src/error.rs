@@ -112,6 +112,11 @@ pub enum Error {
     Internal(String),
 }
 
+/// Whether the action decides on what somebody proposed, or cannot be proposed.
+fn is_decision(action: &str) -> bool {
+    matches!(action, "approve" | "reject" | "purge" | "gate_approve" | "gate_deprecate" | "gate_retire")
+}
+
 fn prefix(field: Option<&str>) -> String {
     field.map(|f| format!("`{f}`: ")).unwrap_or_default()
 }
@@ -168,6 +173,10 @@ impl Error {
             }
             Self::TooLarge { .. } => {
                 "split the text, or keep it as a file and run `strata index` on it".into()
+            }
+            // There is nothing to propose: what is missing is a person.
+            Self::Refused { action, .. } if is_decision(action) => {
+                "leave it to a person at a terminal, with the passphrase. The refusal is on record".into()
             }
             Self::Refused { .. } => {
                 "propose it with `reflect`; a human decides. The refusal is on record".into()

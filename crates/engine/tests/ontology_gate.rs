@@ -245,6 +245,7 @@ fn an_entry_that_exists_is_not_replaced_but_retired_by_its_own_proposal() {
     step(&s, "approve", "y");
     let approved = text(&proposal_file(&s, "y"));
     step(&s, "apply", "y");
+    assert!(!step(&s, "retire", "y"), "what added it does not remove it, and does not say that all is done");
     put(&proposal_file(&s, "y"), &approved);
     assert!(step(&s, "apply", "y"));
     assert_eq!(lines(&s), 1);

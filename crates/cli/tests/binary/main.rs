@@ -16,6 +16,7 @@ mod protocol;
 mod reference;
 mod rule_attacks;
 mod story;
+mod wording;
 
 use strata_testkit::{binary::Binary, home::TestHome};
 

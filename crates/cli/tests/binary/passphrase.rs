@@ -77,3 +77,31 @@ fn a_wrong_passphrase_file_is_a_typed_failure() {
     let output = strata(&home).run(["init", "--passphrase-file", &short.display().to_string()]).failure(2);
     assert!(output.stderr.contains("8 characters"), "{}", output.stderr);
 }
+
+#[test]
+#[ignore = "needs Python for a terminal: run by cargo xtask test"]
+fn the_passphrase_is_asked_for_where_there_is_one_and_a_short_one_is_just_wrong() {
+    let home = TestHome::new();
+    let rule = ["rules", "add", "Never force-push to main."];
+    let early = at_terminal(&home, &[], &["anything at all"], &rule);
+    assert!(early.stdout.contains("no passphrase yet"), "{}", early.stdout);
+    assert!(!early.stdout.contains("Passphrase:"), "not asked for: {}", early.stdout);
+    at_terminal(&home, &[], &[PASSPHRASE, PASSPHRASE], &["init"]).success();
+    let short = at_terminal(&home, &[], &["nope"], &rule);
+    assert_eq!(short.code, 5, "{}", short.stdout);
+    assert!(short.stdout.contains("not this home's passphrase"), "{}", short.stdout);
+}
+
+#[test]
+#[ignore = "needs Python for a terminal: run by cargo xtask test"]
+fn a_new_home_with_a_passphrase_file_is_said_to_be_new() {
+    let home = TestHome::new();
+    let file = home.outside().join("passphrase");
+    #[expect(clippy::disallowed_methods, reason = "a test fixture needs no atomic write")]
+    std::fs::write(&file, PASSPHRASE).expect("fixture");
+    let init = ["--passphrase-file", file.to_str().expect("UTF-8"), "init"];
+    let made = at_terminal(&home, &[], &[], &init).success();
+    assert!(made.stdout.contains("initialized") && !made.stdout.contains("already"), "{}", made.stdout);
+    let again = at_terminal(&home, &[], &[], &init).success();
+    assert!(again.stdout.contains("already initialized"), "{}", again.stdout);
+}

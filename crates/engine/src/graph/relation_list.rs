@@ -142,7 +142,11 @@ impl Render for Response {
         }
         let columns = ["source", "relation", "target", "", "id"].map(str::to_owned).to_vec();
         let rows = self.relations.iter().map(|r| {
-            let standing = if r.holds { String::new() } else { format!("taken back: {}", r.reason) };
+            let standing = match (r.holds, r.reason.as_str()) {
+                (true, _) => String::new(),
+                (false, "") => "taken back".to_owned(),
+                (false, reason) => format!("taken back: {reason}"),
+            };
             vec![r.source.label.clone(), r.relation.clone(), r.target.label.clone(), standing, r.id.clone()]
         });
         let document = Document::new().with(Block::Table { columns, rows: rows.collect() });

@@ -47,7 +47,7 @@ pub fn parse(text: &str, zone: &TimeZone) -> (Vec<(usize, EpisodeLine)>, Vec<Bad
             continue;
         }
         for item in serde_json::Deserializer::from_str(line).into_iter::<Value>() {
-            let read = item.map_err(|e| format!("not JSON: {e}")).and_then(|v| episode(&v, zone));
+            let read = item.map_err(|e| not_json(&e)).and_then(|v| episode(&v, zone));
             match read {
                 Ok(episode) => good.push((number, episode)),
                 Err(reason) => bad.push(BadLine { line: number, reason }),
@@ -55,6 +55,11 @@ pub fn parse(text: &str, zone: &TimeZone) -> (Vec<(usize, EpisodeLine)>, Vec<Bad
         }
     }
     (good, bad)
+}
+
+/// A line of its own has no line number inside.
+fn not_json(error: &serde_json::Error) -> String {
+    format!("not JSON: {error}").replace(" at line 1 column ", " at column ")
 }
 
 fn episode(value: &Value, zone: &TimeZone) -> Result<EpisodeLine, String> {

@@ -209,6 +209,9 @@ impl Render for Response {
             document = document.note(Mark::Good, format!("fixed: {done}"));
         }
         match (bad, warn) {
+            (0, _) if !self.initialized => {
+                document.note(Mark::Warning, "nothing is stored here yet, so there is nothing to look over")
+            }
             (0, 0) => document.note(Mark::Good, "all is well"),
             (0, warn) => document.note(Mark::Warning, format!("healthy, with {}", counted(warn, "warning"))),
             (bad, _) => document.note(Mark::Bad, format!("{} failed", counted(bad, "check"))),

@@ -55,7 +55,9 @@ impl Operation for Init {
     };
 
     fn run(engine: &Engine, call: &Call<'_>, _request: Request) -> Result<Response, Error> {
-        let created = engine.initialise(call)?;
+        engine.initialise(call)?;
+        // The passphrase's salt may have been asked for just before, and made the store.
+        let created = engine.has_made_ledger();
         let ledger = engine.existing_ledger()?;
         let control = engine.control(call);
         let known = ledger.read(&control, |r| r.setting(PUBLIC_KEY))?;

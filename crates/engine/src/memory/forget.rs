@@ -23,7 +23,7 @@ pub struct Forget;
 pub struct Request {
     /// The memory, by its whole id or #number.
     pub id: String,
-    /// Why it goes; kept in its history.
+    /// Why; kept in its history.
     pub reason: Option<String>,
 }
 

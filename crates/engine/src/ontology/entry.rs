@@ -71,7 +71,11 @@ impl Reading {
         let entry = match serde_json::from_str(line) {
             Ok(Value::Object(entry)) => entry,
             Ok(_) => return self.errors.push(format!("{number}: not a JSON object")),
-            Err(e) => return self.errors.push(format!("{number}: not JSON: {e}")),
+            Err(e) => {
+                return self
+                    .errors
+                    .push(format!("{number}: not JSON: {e}").replace(" at line 1 column ", " at column "));
+            }
         };
         self.errors.extend(problems(&entry).into_iter().map(|p| format!("{number}: {p}")));
         let Some(id) = entry.get("id").and_then(Value::as_str).filter(|id| !id.trim().is_empty()) else {

@@ -81,8 +81,8 @@ impl Operation for Propose {
         files::make_private_directory(&desk.proposals)?;
         files::swap(&lock, &path, None, &proposal.to_bytes()?)?;
         Ok(Outcome::done(format!(
-            "proposed '{}'; a person approves it with `strata gate approve`",
-            proposal.id
+            "proposed '{id}'; a person approves it with `strata gate approve {id}`",
+            id = proposal.id
         )))
     }
 }

@@ -51,7 +51,16 @@ impl Operation for Retire {
         let lock = desk.lock()?;
         let mut opened = desk.open(&id)?;
         if let Some(refusal) = stands_in_the_way(&desk, &opened)? {
-            return Ok(refusal);
+            // What was added by this proposal is still there: another one has to name it.
+            let target = &opened.proposal.entry.id;
+            let stands =
+                refusal.ok && desk.read_ontology()?.is_some_and(|t| entry::read(&t).ids.contains_key(target));
+            return Ok(match stands {
+                true => Outcome::not(format!(
+                    "'{id}' added '{target}' and cannot remove it; `strata gate propose` with `target` '{target}' does, once approved"
+                )),
+                false => refusal,
+            });
         }
         let Some(text) = desk.read_ontology()? else {
             return Ok(Outcome::not(format!("ontology file missing: {}", desk.ontology.display())));

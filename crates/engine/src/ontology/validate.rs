@@ -61,9 +61,16 @@ impl Render for Response {
     fn render(&self) -> Document {
         let head = match self.ok {
             true => Document::new().note(Mark::Good, format!("{} entries, all well formed", self.count)),
+            // No file is no entries, not bad ones.
+            false if self.count == 0 => Document::new(),
             false => Document::new().note(Mark::Bad, format!("{} entries, not all well formed", self.count)),
         };
-        self.errors.iter().fold(head, |document, error| document.note(Mark::Bad, error.clone()))
+        let document =
+            self.errors.iter().fold(head, |document, error| document.note(Mark::Bad, error.clone()));
+        match self.ok || self.count > 0 {
+            true => document,
+            false => document.note(Mark::Info, "the first proposal that is applied makes it: `gate_propose`"),
+        }
     }
 
     fn is_alarming(&self) -> bool {

@@ -325,7 +325,7 @@ impl HitView {
         attributes.push(format!("{} {}", self.layer, self.kind));
         attributes.push(self.date.clone());
         attributes.extend(self.confidence.map(|c| format!("confidence {c:.2}")));
-        attributes.push(format!("from {}", self.origin));
+        attributes.extend((!self.origin.is_empty()).then(|| format!("from {}", self.origin)));
         if self.duplicates > 0 {
             attributes.push(format!("{} more say the same", self.duplicates));
         }

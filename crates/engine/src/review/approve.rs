@@ -73,18 +73,19 @@ impl Operation for Approve {
         let note = note(request.note.as_deref())?;
         let review = &open.review;
         let memory = open.memory()?;
+        // Nobody is asked for a passphrase, or turned away, where there is nothing to approve.
+        if review.kind == CONFLICT {
+            return Err(Error::Conflict {
+                message: format!("review {} is a conflict; one of its sides is chosen", review.id),
+                hint: format!("`strata review resolve {} keep_a`, keep_b or keep_both", review.id),
+            });
+        }
         let layer = memory.state.layer;
         let actor = authority::authorise(engine, call, Action::Approve, layer, &memory.id)
             .map_err(|e| e.with_command(format!("strata review approve {}", review.id)))?;
         let response = match review.kind.as_str() {
             CANDIDATE => candidate(engine, call, &actor, (review, &note), memory)?,
             AMENDMENT => amendment(engine, call, &actor, (review, &note), memory)?,
-            CONFLICT => {
-                return Err(Error::Conflict {
-                    message: format!("review {} is a conflict; one of its sides is chosen", review.id),
-                    hint: format!("`strata review resolve {} keep_a`, keep_b or keep_both", review.id),
-                });
-            }
             other => {
                 return Err(Error::Conflict {
                     message: format!("review {} is of kind {other}, which is not approved", review.id),
