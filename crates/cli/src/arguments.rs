@@ -1,6 +1,10 @@
 //! The command line, made from the table of operations.
 
-use std::{ffi::OsString, io::IsTerminal, path::PathBuf};
+use std::{
+    ffi::OsString,
+    io::IsTerminal,
+    path::{Path, PathBuf},
+};
 
 use clap::{
     Arg, ArgAction, ArgMatches, Command, ValueHint,
@@ -29,6 +33,8 @@ pub(crate) const GLOBAL: &[&str] = &[
     "passphrase-file",
     "embed",
     "no-semantic",
+    "db",
+    "who",
 ];
 
 /// Names of request fields whose text people write in several words: words on the command line are
@@ -62,6 +68,10 @@ pub(crate) struct Global {
     pub(crate) words_only: bool,
     /// What p-layer's `--embed` was given.
     pub(crate) embed: Option<String>,
+    /// What p-layer's `--db` was given; the home is made from it.
+    pub(crate) database: Option<PathBuf>,
+    /// What p-layer's `--who` was given: a claim, which decides nothing.
+    pub(crate) who: Option<String>,
     stdout_colour: bool,
     stderr_colour: bool,
 }
@@ -75,14 +85,14 @@ impl Global {
             Some("never") => Colour::Never,
             _ => Colour::Auto,
         };
-        let home = matches.get_one::<PathBuf>("home").cloned();
-        if home.as_ref().is_some_and(|h| h.as_os_str().is_empty()) {
-            return Err(Failure::usage("`--home` is empty", "name a directory, or leave the option out"));
-        }
+        let database = matches.get_one::<PathBuf>("db").cloned();
+        let home = told_home(matches.get_one::<PathBuf>("home").cloned(), database.as_deref())?;
         let embed = matches.get_one::<String>("embed").cloned();
         Ok(Self {
             words_only: matches.get_flag("no-semantic") || matches!(embed.as_deref(), Some("hash" | "none")),
             embed,
+            database,
+            who: matches.get_one::<String>("who").cloned(),
             home,
             project: matches.get_one::<OsString>("project").cloned(),
             namespace: matches.get_one::<String>("namespace").cloned().filter(|n| !n.is_empty()),
@@ -95,17 +105,24 @@ impl Global {
         })
     }
 
-    /// What the user of `--embed` should know, unless quiet.
-    pub(crate) fn notice(&self) -> Option<String> {
-        let embed = self.embed.as_deref().filter(|_| !self.quiet)?;
-        Some(match embed {
+    /// What the user of `--embed` and `--db` should know, unless quiet.
+    pub(crate) fn notices(&self) -> Vec<String> {
+        if self.quiet {
+            return Vec::new();
+        }
+        let embed = self.embed.as_deref().map(|embed| match embed {
             "ollama" => {
                 "semantic search is built in and needs no server; `--embed ollama` changes nothing".into()
             }
             other => format!(
                 "`--embed {other}`: this command searches by words alone; nothing is stored differently"
             ),
-        })
+        });
+        let database = self.database.as_deref().zip(self.home.as_deref()).map(|(database, home)| {
+            let (database, home) = (database.display(), home.display());
+            format!("`--db {database}`: the store is the directory {home}; `strata import-p-layer` takes a database over")
+        });
+        embed.into_iter().chain(database).collect()
     }
 
     pub(crate) const fn colour_on_stdout(&self) -> bool {
@@ -114,6 +131,29 @@ impl Global {
 
     pub(crate) const fn colour_on_stderr(&self) -> bool {
         self.stderr_colour
+    }
+}
+
+/// The extension of a home that stands beside the database `--db` names.
+const BESIDE_DATABASE: &str = "strata";
+
+/// The home as told: by `--home`, or by p-layer's `--db`, whose file stays untouched beside it.
+fn told_home(home: Option<PathBuf>, database: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
+    let empty = |option: &str| {
+        Failure::usage(
+            format!("`{option}` is empty"),
+            "name a directory with --home, or leave the option out",
+        )
+    };
+    match (home, database) {
+        (Some(home), _) if home.as_os_str().is_empty() => Err(empty("--home")),
+        (Some(_), Some(_)) => {
+            let hint = "`--db` is p-layer's name for the same; leave it out";
+            Err(Failure::usage("`--home` and `--db` both name the store", hint))
+        }
+        (home, None) => Ok(home),
+        (None, Some(database)) if database.file_name().is_none() => Err(empty("--db")),
+        (None, Some(database)) => Ok(Some(database.with_extension(BESIDE_DATABASE))),
     }
 }
 
@@ -244,6 +284,12 @@ fn global_arguments() -> Vec<Arg> {
             .help("Read the passphrase for approvals from the first line of a file"),
         // p-layer's: accepted where its users type them, not shown.
         option("embed").value_name("MODEL").value_parser(["ollama", "hash", "none"]).hide(true).help("Accepted for p-layer's users"),
+        option("db")
+            .value_name("FILE")
+            .value_parser(clap::value_parser!(PathBuf))
+            .hide(true)
+            .help("Accepted for p-layer's users"),
+        option("who").value_name("PRINCIPAL").hide(true).help("Accepted for p-layer's users"),
         option("no-semantic").action(ArgAction::SetTrue).hide(true).help("Search by words alone"),
         option("quiet").short('q').action(ArgAction::SetTrue).help("Show no progress"),
         option("verbose").short('v').action(ArgAction::Count).help("Log more to standard error; repeat for still more"),
@@ -320,22 +366,40 @@ fn operation_command(command: Command, entry: &'static Entry) -> Command {
     for (index, field) in spec.positional.iter().enumerate() {
         let last = index + 1 == spec.positional.len();
         command = command.arg(positional(field, &schema, last, &words));
+        let names = older_names(entry, field);
+        let Some((name, others)) = names.split_first().filter(|_| !required(&schema, field)) else {
+            continue;
+        };
+        // p-layer's `update ID --content TEXT`: accepted as an option, too, and not shown.
+        let option = Arg::new(as_option(field)).long(name.clone()).aliases(others).hide(true);
+        command = command.arg(with_words(option, &schema["properties"][field]).conflicts_with(*field));
     }
     let properties = schema["properties"].as_object().into_iter().flatten();
     for (field, property) in properties {
         let flag = field.replace('_', "-");
         let taken = spec.positional.contains(&field.as_str()) || GLOBAL.contains(&flag.as_str());
         if !taken {
-            let older = entry
-                .aliases
-                .iter()
-                .filter(|(_, name)| name == field)
-                .map(|(alias, _)| alias.replace('_', "-"));
+            let older = older_names(entry, field);
             command =
                 command.arg(option(field, flag, property, required(&schema, field), &words).aliases(older));
         }
     }
     command
+}
+
+/// The option names under which older programs take a request field.
+fn older_names(entry: &Entry, field: &str) -> Vec<String> {
+    entry
+        .aliases
+        .iter()
+        .filter(|(_, name)| *name == field)
+        .map(|(alias, _)| alias.replace('_', "-"))
+        .collect()
+}
+
+/// The id of the option that stands for a positional argument.
+pub(crate) fn as_option(field: &str) -> String {
+    format!("older:{field}")
 }
 
 fn positional(field: &'static str, schema: &Value, last: bool, words: &Words<'_>) -> Arg {

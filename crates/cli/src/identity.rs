@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use strata_core::principal::{Principal, PrincipalKind};
 
-use crate::environment::Environment;
+use crate::{environment::Environment, failure::Failure};
 
 /// The person, when one sits at a terminal outside every known agent; else `agent:shell`.
 ///
@@ -28,6 +28,20 @@ fn principal_for(environment: &Environment, terminal: bool) -> Principal {
     }
 }
 
+/// Checks what p-layer's `--who` claims. It is accepted where it says what is so already, and decides nothing.
+pub(crate) fn check_claim(claim: &str, principal: &Principal) -> Result<(), Failure> {
+    let kind = claim.split(':').next().unwrap_or(claim);
+    match PrincipalKind::parse(kind) {
+        Ok(kind) if kind == principal.kind => Ok(()),
+        _ => Err(Failure::usage(
+            format!(
+                "`--who {claim}`: you are {principal}; who acts is decided by the way in and never by an option"
+            ),
+            "leave it out; a person acts as human at a terminal, and rules take the passphrase",
+        )),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -40,5 +54,25 @@ mod tests {
         let agent = Environment::from([("USER", "kim"), ("CODEX_SANDBOX", "1")]);
         assert_eq!(principal_for(&agent, true).to_string(), "agent:shell");
         assert_eq!(principal_for(&Environment::default(), true).to_string(), "human:user");
+    }
+
+    #[test]
+    fn a_claim_is_accepted_only_where_it_is_so_already() {
+        let human = Principal::new(PrincipalKind::Human, "kim");
+        let agent = Principal::new(PrincipalKind::Agent, "shell");
+        for (claim, principal, accepted) in [
+            ("manual", &human, true),
+            ("human:lee", &human, true),
+            ("agent:deep-thought", &agent, true),
+            ("agent:system", &agent, true),
+            ("system", &agent, false),
+            ("system", &human, false),
+            ("human", &agent, false),
+            ("System", &agent, false),
+            (":agent", &agent, false),
+            ("", &agent, false),
+        ] {
+            assert_eq!(check_claim(claim, principal).is_ok(), accepted, "{claim} of {principal}");
+        }
     }
 }

@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     };
     let out = Out::new(&global, &environment);
     start_logging(&global, &environment);
-    if let Some(notice) = global.notice() {
+    for notice in global.notices() {
         out.notice(&notice);
     }
     for notice in older::Older::new(&environment).notices() {

@@ -41,6 +41,9 @@ pub(crate) fn run(
     };
     let engine = Engine::new(settings);
     let principal = identity::principal(environment);
+    if let Some(claim) = &global.who {
+        identity::check_claim(claim, &principal)?;
+    }
     let scope = place.scope();
     let cancel = Cancel::default();
     // Work that goes on until it is interrupted ends then with its result.

@@ -12,7 +12,7 @@ use strata_core::error::ErrorKind;
 use strata_engine::operation::Entry;
 
 use crate::{
-    arguments::{Global, is_prose},
+    arguments::{Global, as_option, is_prose},
     failure::Failure,
 };
 
@@ -29,7 +29,8 @@ pub(crate) fn arguments(entry: &Entry, matches: &ArgMatches, global: &Global) ->
             arguments.insert(field.clone(), value);
             continue;
         }
-        let Ok(Some(given)) = matches.try_get_many::<String>(field) else { continue };
+        let as_typed = |id: &str| matches.try_get_many::<String>(id).ok().flatten();
+        let Some(given) = as_typed(field).or_else(|| as_typed(&as_option(field))) else { continue };
         let given: Vec<String> = given.map(|word| canonical(word, property)).collect();
         let value = match property["type"].as_str() {
             Some("array") => given.iter().flat_map(|v| items(v, property)).collect(),

@@ -81,7 +81,7 @@ fn p_layer_c61_the_first_report_makes_the_baseline_and_growth_is_drift() {
 }
 
 #[test]
-fn what_cannot_be_read_is_a_failure_and_stays_as_it_is() {
+fn p_layer_c61_what_cannot_be_read_is_a_failure_and_stays_as_it_is() {
     let s = Session::new();
     let (report, alarms) = alarming(&s, json!({}));
     assert_eq!((&report["status"], alarms), (&json!("failure"), true), "no store is no good news");

@@ -55,6 +55,11 @@ fn both_engines_are_asked_the_same_of_the_same() {
     assert_eq!(baseline["when does the loading dock close?"]["hits"], 0, "the question mark is its error");
     let text = s.text("eval_suite", json!({ "file": file(&s, "suite.json", &suite().to_string()) }));
     assert!(text.contains("0.800") && text.contains("+0.600"), "{text}");
+    assert_eq!(
+        (&reply["acl"]["pass_rate"], &reply["acl"]["total"], &reply["acl"]["cases"][0]["ok"]),
+        (&json!(1.0), &json!(30), &json!(true))
+    );
+    assert!(text.contains("ACL compliance: 100.0% (30/30)"), "{text}");
 }
 
 #[test]

@@ -96,6 +96,7 @@ fn p_layer_c16_c17_c44_wrong_values_are_refused_and_recall_goes_on() {
         let kind = s.fails("remember", arguments.clone());
         assert!(matches!(kind, ErrorKind::Invalid | ErrorKind::NotFound), "{arguments}: {kind}");
     }
+    assert_eq!(s.ok("memory_stats", json!({}))["knowledge"], 1, "nothing of it was stored");
     assert_eq!(s.recall("append only ledger"), [keep]);
 }
 

@@ -66,6 +66,21 @@ fn p_layer_c48_a_budget_of_characters_holds_and_records_stay_whole() {
 }
 
 #[test]
+fn what_did_not_fit_is_said_in_the_unit_that_was_asked_in() {
+    let s = system();
+    store(&s, "never log card numbers", "rule", "P0");
+    for (asked, other) in [("budget_tokens", "budget_chars"), ("budget_chars", "budget_tokens")] {
+        for tool in ["context", "assemble"] {
+            if tool == "assemble" && asked == "budget_tokens" {
+                continue;
+            }
+            let text = s.text(tool, json!({ asked: 1 }));
+            assert!(text.contains(&format!("raise `{asked}`")) && !text.contains(other), "{tool}: {text}");
+        }
+    }
+}
+
+#[test]
 fn p_layer_c48_the_same_line_appears_once() {
     let s = system();
     store(&s, "never log card numbers", "rule", "P0");

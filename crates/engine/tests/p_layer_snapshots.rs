@@ -446,3 +446,17 @@ fn attributes_of_rules_are_compared_shown_and_brought_back() {
     assert_eq!(listed(&s)[0]["priority"], 5, "undone");
     assert_eq!(s.ok("doctor", json!({}))["healthy"], true);
 }
+
+#[test]
+fn the_record_of_a_rollback_counts_the_rules_that_took_an_earlier_state() {
+    let mut s = home(7);
+    become_owner(&mut s);
+    let rule =
+        s.ok("rules_add", json!({ "text": "never push on Fridays", "priority": 10 }))["rule"]["id"].clone();
+    snapshot(&s, "v1");
+    s.ok("rules_disable", json!({ "id": rule }));
+    let text = s.text("snapshot_rollback", json!({ "version_id": "v1" }));
+    assert!(text.contains("1 took an earlier state"), "{text}");
+    let lines = s.ok("memory_audit", json!({ "action": "rollback", "target": "v1" }));
+    assert_eq!(lines["entries"][0]["detail"], "0 superseded, 0 restored, 1 changed", "{lines}");
+}

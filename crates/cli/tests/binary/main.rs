@@ -10,6 +10,7 @@ mod many_clients;
 mod night;
 mod p_layer;
 mod p_layer_governance;
+mod p_layer_options;
 mod passphrase;
 mod process_life;
 mod protocol;

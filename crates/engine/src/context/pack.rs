@@ -42,6 +42,14 @@ impl Budget {
         }
     }
 
+    /// The argument that the caller set it with.
+    const fn argument(self) -> &'static str {
+        match self {
+            Self::Tokens(_) => "budget_tokens",
+            Self::Characters { .. } => "budget_chars",
+        }
+    }
+
     /// The most in the unit that the caller counts in.
     const fn most(self) -> u32 {
         match self {

@@ -104,9 +104,9 @@ impl Operation for EvalAcl {
     };
 
     fn run(engine: &Engine, call: &Call<'_>, _request: Request) -> Result<Response, Error> {
-        let legacy = legacy::run(engine, call)?;
+        let legacy = Legacy::run(engine, call)?;
         let (cases, operations) = matrix::run(engine, call)?;
-        let all = legacy.iter().chain(&cases);
+        let all = legacy.cases.iter().chain(&cases);
         Ok(Response {
             tally: Tally::of(all),
             matrix: Matrix {
@@ -115,8 +115,22 @@ impl Operation for EvalAcl {
                 operations,
                 failed: cases.iter().filter(|case| !case.ok).cloned().collect(),
             },
-            legacy: Legacy { tally: Tally::of(legacy.iter()), cases: legacy },
+            legacy,
         })
+    }
+}
+
+impl Legacy {
+    /// Tries the thirty cases in a throwaway home.
+    pub(super) fn run(engine: &Engine, call: &Call<'_>) -> Result<Self, Error> {
+        let cases = legacy::run(engine, call)?;
+        Ok(Self { tally: Tally::of(cases.iter()), cases })
+    }
+
+    /// The line of a report.
+    pub(super) fn note(&self, document: Document) -> Document {
+        let mark = if self.tally.holds() { Mark::Good } else { Mark::Bad };
+        document.note(mark, format!("ACL compliance: {} enforcement cases correct", self.tally.line()))
     }
 }
 
@@ -131,8 +145,12 @@ impl Tally {
         Self { pass_rate: (rate * 1e4).round() / 1e4, passed, total }
     }
 
-    fn holds(&self) -> bool {
+    pub(super) fn holds(&self) -> bool {
         self.total > 0 && self.passed == self.total
+    }
+
+    fn line(&self) -> String {
+        format!("{:.1}% ({}/{})", self.pass_rate * 100.0, self.passed, self.total)
     }
 }
 
@@ -142,18 +160,14 @@ impl Render for Response {
     }
 
     fn render(&self) -> Document {
-        let line =
-            |tally: &Tally| format!("{:.1}% ({}/{})", tally.pass_rate * 100.0, tally.passed, tally.total);
-        let legacy = format!("ACL compliance: {} enforcement cases correct", line(&self.legacy.tally));
         let matrix = format!(
             "matrix: {} attempts as they must be, {} denials each on record, {} operations",
-            line(&self.matrix.tally),
+            self.matrix.tally.line(),
             self.matrix.denials,
             self.matrix.operations.len()
         );
-        let mark = |tally: &Tally| if tally.holds() { Mark::Good } else { Mark::Bad };
-        let document =
-            Document::new().note(mark(&self.legacy.tally), legacy).note(mark(&self.matrix.tally), matrix);
+        let mark = if self.matrix.tally.holds() { Mark::Good } else { Mark::Bad };
+        let document = self.legacy.note(Document::new()).note(mark, matrix);
         let failed: Vec<&Case> =
             self.legacy.cases.iter().filter(|case| !case.ok).chain(&self.matrix.failed).collect();
         if failed.is_empty() {

@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use strata_store::{files, index::SourceKind, ledger::MemoryFilter};
 
-use super::baseline::{Asking, Baseline};
+use super::{
+    acl::Legacy,
+    baseline::{Asking, Baseline},
+};
 use crate::{
     engine::Engine,
     error::Error,
@@ -61,12 +64,14 @@ pub struct Response {
     /// Per engine and question {recall@k, hits, expected}, and `_total`. `baseline` is the quote-stripped OR-join over
     /// whole words; `p_layer` is this home's recall, under the name that p-layer's reports give it.
     pub recall: Value,
+    /// p-layer's thirty cases of permissions, tried in a throwaway home.
+    pub acl: Legacy,
     /// Memories that were searched.
     pub memories: usize,
     /// The least share that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_recall: Option<f64>,
-    /// Whether the share was reached; true when none was asked for.
+    /// Whether the permissions hold and the share, when one was asked for, was reached.
     pub passed: bool,
     #[serde(skip)]
     totals: [Total; 2],
@@ -82,8 +87,9 @@ impl Operation for EvalSuite {
         positional: &["file"],
         title: "Ask a suite of questions of this home",
         about: "Asks every question of a suite and reports how many of the expected parts of texts are among the first k \
-                memories, beside a plain word match over the same memories. With `min_recall` it fails when fewer are found, \
-                so that a build can watch it. It changes nothing.",
+                memories, beside a plain word match over the same memories; and whether p-layer's thirty cases of permissions \
+                hold (`eval acl` tries all). With `min_recall` it fails when fewer are found, so that a build can watch it. \
+                It changes nothing.",
         effect: Effect::Read,
         audience: Audience::People,
     };
@@ -158,11 +164,13 @@ fn measure(
         report.insert("_total".into(), sum);
     }
     let [baseline, ours] = reports;
+    let acl = Legacy::run(engine, call)?;
     Ok(Response {
         recall: json!({ "baseline": baseline, "p_layer": ours }),
         memories: memories.len(),
         min_recall,
-        passed: min_recall.is_none_or(|least| totals[1].recall() >= least),
+        passed: acl.tally.holds() && min_recall.is_none_or(|least| totals[1].recall() >= least),
+        acl,
         totals,
     })
 }
@@ -218,9 +226,10 @@ impl Render for Response {
                 rows: vec![row("baseline", baseline), row("strata", ours)],
             })
             .text(format!("difference {:+.3}", ours.recall() - baseline.recall()));
+        let document = self.acl.note(document);
         match self.min_recall {
             None => document,
-            Some(least) if self.passed => {
+            Some(least) if ours.recall() >= least => {
                 document.note(Mark::Good, format!("recall is at least {least:.3}, as asked for"))
             }
             Some(least) => document.note(Mark::Bad, format!("recall is below {least:.3}")),

@@ -242,7 +242,7 @@ impl Plan {
             "{} superseded, {} restored, {} changed",
             difference.gone.len(),
             difference.added.len(),
-            difference.changed.len()
+            difference.changed.len() + self.rules.len()
         );
         let row = NewAudit {
             layer: self.layers().first().copied(),
