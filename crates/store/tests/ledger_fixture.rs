@@ -106,7 +106,7 @@ fn newer_rows(r: &LedgerRead<'_>) -> Result<(), StoreError> {
     let rule = r.rule(5)?.expect("attributes").attributes;
     assert_eq!((rule.priority, rule.condition.as_deref()), (10, Some("on main")));
     assert_eq!(r.digest_links(6)?, [DigestLink { kind: RawKind::Episode, source: 1, quoted: true }]);
-    let entities = r.entities(&EntityFilter::default())?;
+    let entities = r.entities(&EntityFilter { limit: 10, ..EntityFilter::default() })?;
     let labels: Vec<_> = entities.iter().map(|e| e.label.as_str()).collect();
     assert_eq!(labels, ["nginx", "网关故障"]);
     assert_eq!(r.relations_between(entities[1].number, "caused_by", entities[0].number)?.len(), 1);
