@@ -77,8 +77,8 @@ pub(crate) const VARIABLES: &[Variable] = &[
     },
     Variable {
         name: RUST_LOG,
-        about: "What is logged to standard error, e.g. `info` or `strata_engine=debug`. It wins over `-v`. From `debug` on, \
-                the log of a server holds what its client sends, word for word.",
+        about: "What is logged to standard error, e.g. `info` or `strata_engine=debug`. It wins over `-v`. Whatever it \
+                says, what a server's client sends is not logged.",
     },
     Variable {
         name: NO_COLOR,

@@ -22,6 +22,10 @@ mod wording;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind as UsageKind;
+use tracing::Level;
+use tracing_subscriber::{
+    Layer as _, filter::filter_fn, layer::SubscriberExt as _, util::SubscriberInitExt as _,
+};
 
 use crate::{environment::Environment, failure::Failure, out::Out};
 
@@ -76,9 +80,15 @@ fn start_logging(global: &arguments::Global, environment: &Environment) {
         .to_owned()
     });
     let filter = tracing_subscriber::EnvFilter::builder().parse_lossy(wanted);
-    tracing_subscriber::fmt()
+    let lines = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_ansi(global.colour_on_stderr())
-        .with_env_filter(filter)
-        .init();
+        .with_filter(filter_fn(|event| !quotes_messages(event.target(), *event.level())));
+    tracing_subscriber::registry().with(filter).with(lines).init();
+}
+
+/// The protocol library writes whole messages into its finer logs, and so what the gate has not yet blacked
+/// out. Clients keep what a server logs, so none of it is written, whatever level is asked for.
+fn quotes_messages(target: &str, level: Level) -> bool {
+    target.starts_with("rmcp") && level > Level::WARN
 }

@@ -22,6 +22,105 @@ fn the_key_name_stays_whole() {
     assert_eq!(redacted("postgres://u:p@h/d"), "postgres://u:[REDACTED_URL_PASSWORD]@h/d");
 }
 
+/// Every pattern of the older scanners, those of `memory_engine` 8.11 with the gaps it names and those of
+/// `three_layer` 3.4, each in a sentence. `~` is taken out: it keeps secret scanners off this file.
+#[test]
+fn every_family_of_the_older_scanners_is_covered() {
+    let body36 = "q7Rt2Lm9Xw4Zp1Vb6Nc3Ks8Dy5Hg0Jf2Ta9W";
+    let cases: Vec<(&str, String, String)> = [
+        ("ghp", "gh~p_{36}", Family::GithubToken),
+        ("gho", "gh~o_{36}", Family::GithubToken),
+        ("ghs", "gh~s_{36}", Family::GithubToken),
+        ("ghu", "gh~u_{36}", Family::GithubToken),
+        ("github_pat", "github_~pat_{36}{36}q7Rt2Lm9Xw", Family::GithubToken),
+        ("glpat with a dash", "gl~pat-q7Rt2Lm9Xw4Zp1Vb6Nc3", Family::GitlabToken),
+        ("glpat with an underscore", "gl~pat_q7Rt2Lm9Xw4Zp1Vb6Nc3", Family::GitlabToken),
+        ("AKIA", "AK~IAZ9Y8X7W6V5U4T3S2", Family::AwsKey),
+        ("ASIA", "AS~IAZ9Y8X7W6V5U4T3S2", Family::AwsKey),
+        ("AROA", "AR~OAZ9Y8X7W6V5U4T3S2", Family::AwsKey),
+        ("AIPA", "AI~PAZ9Y8X7W6V5U4T3S2", Family::AwsKey),
+        ("ANPA", "AN~PAZ9Y8X7W6V5U4T3S2", Family::AwsKey),
+        ("ANVA", "AN~VAZ9Y8X7W6V5U4T3S2", Family::AwsKey),
+        ("APKA", "AP~KAZ9Y8X7W6V5U4T3S2", Family::AwsKey),
+        ("Google", "AI~zaSyq7Rt2Lm9Xw4Zp1Vb6Nc3Ks8Dy5Hg0Jf", Family::GoogleKey),
+        ("sk", "s~k-q7Rt2Lm9Xw4Zp1Vb6Nc3", Family::ModelKey),
+        ("sk-ant", "s~k-ant-q7Rt2Lm9Xw4Zp1Vb6Nc3", Family::AnthropicKey),
+        ("xoxb", "xo~xb-123456789012-q7Rt2Lm9Xw4Z", Family::SlackToken),
+        ("xoxa", "xo~xa-123456789012-q7Rt2Lm9Xw4Z", Family::SlackToken),
+        ("xoxp", "xo~xp-123456789012-q7Rt2Lm9Xw4Z", Family::SlackToken),
+        ("xoxr", "xo~xr-123456789012-q7Rt2Lm9Xw4Z", Family::SlackToken),
+        ("xoxs", "xo~xs-123456789012-q7Rt2Lm9Xw4Z", Family::SlackToken),
+        ("LTAI", "LT~AI5tq7Rt2Lm9Xw4Zp1Vb", Family::AlibabaKey),
+        ("JWT", "ey~JhbGciOiJIUzI1NiJ9.ey~JzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N", Family::Jwt),
+    ]
+    .into_iter()
+    .map(|(name, token, family)| {
+        let token = token.replace("{36}", body36).replace('~', "");
+        (name, format!("we used {token} for it"), format!("we used {} for it", family.placeholder()))
+    })
+    .collect();
+    for (name, text, wanted) in cases {
+        assert_eq!(redacted(&text), wanted, "{name}");
+    }
+    for (text, secret, kept) in [
+        (
+            "aws_secret_access_key = wJalrXUtnFEMIK7MDENGbPxRfiCYq7Rt2Lm9Xw4Z",
+            "wJalrXUtn",
+            "aws_secret_access_key",
+        ),
+        ("AWS_SESSION_TOKEN=FwoGZXIvYXdzEBYaDq7Rt2Lm9Xw4Zp1Vb6", "FwoGZXIv", "AWS_SESSION_TOKEN="),
+        ("Authorization: Bearer abcdef0123456789", "abcdef0123456789", "Authorization"),
+        ("Authorization: Basic dXNlcjpwYXNzd29yZA==", "dXNlcjpwYXNzd29yZA", "Authorization"),
+        ("Authorization: Token abcdef0123456789", "abcdef0123456789", "Authorization"),
+        ("curl -H 'bearer abcdef0123456789'", "abcdef0123456789", "curl"),
+        ("amqp://worker:Tr0ub4dor@mq.internal/vhost", "Tr0ub4dor", "mq.internal"),
+        ("password: Tr0ub4dor&3", "Tr0ub4dor", "password"),
+        ("passwd=Tr0ub4dor3", "Tr0ub4dor", "passwd"),
+        ("secret = Tr0ub4dor3", "Tr0ub4dor", "secret"),
+        ("api_key: Tr0ub4dor3", "Tr0ub4dor", "api_key"),
+        ("{\"api_key\": \"Tr0ub4dor3\"}", "Tr0ub4dor", "api_key"),
+        ("auth_token=Tr0ub4dor3", "Tr0ub4dor", "auth_token"),
+        ("access_token=Tr0ub4dor3", "Tr0ub4dor", "access_token"),
+        ("token = Tr0ub4dor3x9", "Tr0ub4dor", "token"),
+        ("private_key=Tr0ub4dor3", "Tr0ub4dor", "private_key"),
+        ("https://vault.example/v1/secret/q7Rt2Lm9Xw4Zp1Vb6Nc3", "q7Rt2Lm9Xw4Zp1Vb6Nc3", "vault.example"),
+    ] {
+        let found = redacted(text);
+        assert!(!found.contains(secret) && found.contains(kept), "{text} -> {found}");
+    }
+    let body = "MIIEpAIBAAKCAQEA0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKL";
+    for label in ["RSA ", "EC ", "DSA ", "OPENSSH ", "ENCRYPTED ", ""] {
+        let key = format!("-----BEGIN {label}PRIVATE KEY-----\n{body}\n-----END {label}PRIVATE KEY-----");
+        assert_eq!(redacted(&key), "[REDACTED_PRIVATE_KEY]", "{label}");
+        let open = format!("-----BEGIN {label}PRIVATE KEY-----\n{body}\n{body}");
+        assert_eq!(redacted(&open), "[REDACTED_PRIVATE_KEY]", "{label} without its end");
+    }
+    let pgp = format!("-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n{body}\n-----END PGP PRIVATE KEY BLOCK-----");
+    assert_eq!(redacted(&pgp), "[REDACTED_PRIVATE_KEY]");
+}
+
+/// What the older scanners took for secrets.
+#[test]
+fn digests_and_commit_ids_survive_beside_any_word() {
+    let commit = "3f786850e387550fdab836ed7e6dc881de23001b";
+    let sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    let sha512 = sha256.repeat(2);
+    for digest in [commit, sha256, sha512.as_str(), "d41d8cd98f00b204e9800998ecf8427e", &commit[..8]] {
+        for text in [
+            format!("fixed in {digest}."),
+            format!("commit {digest}"),
+            format!("sha256:{digest}"),
+            format!("the token parser broke at {digest}"),
+            format!("git show {digest} # rotates the secret"),
+            format!("checksum = \"{digest}\""),
+            format!("https://example.com/team/app/commit/{digest}"),
+            format!("在提交 {digest} 中修复"),
+        ] {
+            assert_eq!(redacted(&text), text);
+        }
+    }
+}
+
 #[test]
 fn a_finding_tells_family_and_place() {
     let id = format!("AK{}{}", "IA", "Z9Y8X7W6V5U4T3S2");

@@ -50,8 +50,7 @@ pub fn resolve(directory: &Path, user_home: Option<&Path>) -> Option<Project> {
         git.as_ref().map_or(root, |g| repository_root(&g.common)).to_string_lossy().nfc().collect()
     });
     let main_root = git.as_ref().map_or(root, |g| repository_root(&g.common));
-    let name: String = main_root.file_name()?.to_string_lossy().nfc().collect();
-    let name = storable(&name);
+    let name = storable(&main_root.file_name()?.to_string_lossy());
     Some(Project {
         key: key(&name, &identity),
         name,
@@ -69,10 +68,12 @@ pub fn named_scope(namespace: Option<&str>, project: Option<&str>) -> Scope {
     }
 }
 
-/// A name as it is stored, and so as it is looked for: without control characters and secrets. A branch called
-/// after a token is a place, so it cannot be refused; it must not be written down either.
+/// A name as it is stored, and so as it is looked for: composed, so that what a file manager spells in parts is
+/// the name that somebody typed; without control characters and secrets. A branch called after a token is a
+/// place, so it cannot be refused; it must not be written down either.
 pub fn storable(name: &str) -> String {
-    redact(&clean_text(name).text).text.into_owned()
+    let composed: String = name.nfc().collect();
+    redact(&clean_text(&composed).text).text.into_owned()
 }
 
 /// A worktree's own git directory and the one it shares with its siblings.
@@ -196,8 +197,18 @@ mod tests {
     }
 
     #[test]
-    fn the_same_name_composed_or_decomposed_is_one_project() {
-        assert_eq!(key(&"Cafe\u{301}".nfc().collect::<String>(), "x"), key("Café", "x"), "field case 17");
+    fn field_case_17_the_same_name_composed_or_decomposed_is_one_place() {
+        let (composed, apart) = ("Caf\u{e9}", "Cafe\u{301}");
+        assert_eq!(named_scope(Some(apart), Some(apart)), named_scope(Some(composed), Some(composed)));
+        let dir = tempfile::tempdir().expect("temporary directory");
+        let mut found = Vec::new();
+        for (n, name) in [composed, apart].into_iter().enumerate() {
+            let at = dir.path().join(n.to_string()).join(name);
+            repository(&at, Some("git@example.com:team/app.git"));
+            fs::write(at.join(".git/HEAD"), format!("ref: refs/heads/fix-{name}\n")).expect("fixture");
+            found.push(Project { root: PathBuf::new(), ..resolve(&at, None).expect("a project") });
+        }
+        assert_eq!(found[0], found[1]);
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod support;
 
 use serde_json::json;
 use strata_core::{error::ErrorKind, principal::PrincipalKind, scope::Scope};
+use strata_engine::registry::OPERATIONS;
 use support::{Session, ids};
 
 #[test]
@@ -45,11 +46,17 @@ fn field_case_01_to_06_any_text_is_a_query() {
 fn field_case_08_empty_filters_are_no_filters() {
     let s = Session::new();
     let id = s.remember("the cache is warmed at six");
-    let all_empty = json!({
-        "query": "cache", "layers": "", "kinds": "", "sources": "", "since": "", "until": "", "branch": "",
-        "as_of": "", "valid_at": "", "scope": "", "limit": "", "explain": "", "tags": "",
-    });
-    assert_eq!(ids(&s.ok("recall", all_empty)), [id]);
+    for tool in ["recall", "context"] {
+        let entry = OPERATIONS.iter().find(|e| e.spec.tool == tool).expect("an operation");
+        let schema = (entry.request_schema)();
+        let mut all_empty = json!({});
+        for name in schema["properties"].as_object().expect("arguments").keys() {
+            all_empty[name] = json!("");
+        }
+        all_empty["query"] = json!("cache");
+        let reply = s.ok(tool, all_empty);
+        assert!(reply.to_string().contains(&id), "{tool}: {reply:#}");
+    }
 }
 
 #[test]
@@ -264,4 +271,8 @@ fn field_case_52_a_date_without_memories_finds_none() {
     let reply =
         s.ok("recall", json!({ "query": "what happened?", "since": "2026-03-18", "until": "2026-03-18" }));
     assert!(ids(&reply).is_empty(), "{reply:#}");
+    for question in ["what happened on March 18?", "What happened on 2026-03-18?"] {
+        let reply = s.ok("recall", json!({ "query": question }));
+        assert!(ids(&reply).is_empty(), "{question}: {reply:#}");
+    }
 }

@@ -220,17 +220,21 @@ fn working_copy(directory: &Path, place: &Path) -> Result<(tempfile::TempDir, Le
     Ok((workshop, ledger))
 }
 
+/// What a restore writes last, in the transaction that records it.
+pub type Seal<'a> = &'a dyn Fn(&LedgerWrite<'_>) -> Result<(), StoreError>;
+
 /// Puts the backup's ledger in the place of the live one.
 ///
 /// The backup is checked first. Without `force`, a live ledger that holds changes which the backup
 /// does not hold is left alone ([`Conflict::NewerData`]). Purges are done again, a new epoch begins,
-/// and the restore is audited, all before anybody sees the restored data. Other files of the backup
-/// are the caller's to restore.
+/// the restore is audited, and `seal` writes what else belongs to it, such as a signature: all before anybody
+/// sees the restored data. Other files of the backup are the caller's to restore.
 pub fn restore(
     directory: &Path,
     ledger: &Ledger,
     control: &Control,
     how: &Restore<'_>,
+    seal: Seal<'_>,
 ) -> Result<Restored, StoreError> {
     let manifest = read_manifest(directory)?;
     let home = ledger.database().path().parent().unwrap_or_else(|| Path::new("."));
@@ -245,7 +249,7 @@ pub fn restore(
     }
     let mut purged = how.purged.to_vec();
     purged.extend(live_tombstones(ledger, &copy, control, how.force)?);
-    let purged_again = prepare(&copy, control, how, &manifest, &purged)?;
+    let purged_again = prepare(&copy, control, how, &manifest, &purged, seal)?;
     ledger.database().restore_from(control, copy.database().path())?;
     ledger.database().compact(control)?;
     Ok(Restored { head: ledger.read(control, |read| read.head())?, purged_again })
@@ -258,6 +262,7 @@ fn prepare(
     how: &Restore<'_>,
     manifest: &Manifest,
     purged: &[(PurgedKind, String)],
+    seal: Seal<'_>,
 ) -> Result<usize, StoreError> {
     let reason = format!("epoch {} began", how.epoch);
     let audit =
@@ -266,6 +271,7 @@ fn prepare(
         let again = purge_again(write, how, purged)?;
         write.record(&audit)?;
         write.set_epoch(how.epoch)?;
+        seal(write)?;
         Ok(again)
     })?;
     copy.database().compact(control)?;

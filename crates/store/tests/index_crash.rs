@@ -159,9 +159,9 @@ impl OutputLater for Command {
     }
 }
 
-/// Field case 25: added one at a time, the index stays linear. 60 000 in a release build, fewer otherwise.
+/// Added one at a time, the index stays linear. 60 000 in a release build, fewer otherwise.
 #[test]
-fn single_adds_keep_the_file_linear() {
+fn field_case_25_single_adds_keep_the_file_linear() {
     let length = scaled(60_000, 3_000);
     let home = tempfile::tempdir().expect("a home");
     let index = open(home.path());

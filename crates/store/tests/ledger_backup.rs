@@ -39,7 +39,7 @@ fn restore(
         purged,
         force,
     };
-    backup::restore(directory, &fixture.ledger, &Control::default(), &how)
+    backup::restore(directory, &fixture.ledger, &Control::default(), &how, &|_| Ok(()))
 }
 
 /// The files under `directory` that contain the bytes.
@@ -225,7 +225,7 @@ fn a_restore_into_an_empty_home_needs_no_force() {
         force: false,
     };
     let elsewhere = Ledger::new(&fixture.directory().join("elsewhere"), FaultPlan::none());
-    backup::restore(&directory, &elsewhere, &Control::default(), &how).expect("restored");
+    backup::restore(&directory, &elsewhere, &Control::default(), &how, &|_| Ok(())).expect("restored");
     assert_eq!(elsewhere.read(&Control::default(), |r| r.totals()).expect("read").memories, 1);
     // The live ledger is contained in the backup, so nothing would be lost.
     restore(&fixture, &directory, &[], false).expect("restored");

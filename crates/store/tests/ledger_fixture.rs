@@ -1,102 +1,165 @@
-//! A ledger as the first schema wrote it, frozen as text: every later version must open it.
+//! A ledger as each version of the schema wrote it, frozen as text: every later version must open it.
 //!
-//! A new schema version gets a new file beside this one, written by
-//! `cargo test -p strata-store --test ledger_fixture -- --ignored`; released files never change.
+//! A new schema version gets a new file beside the others, written by
+//! `STORE_TEST_FREEZE=1 cargo test -p strata-store --test ledger_fixture`; released files never change.
 
 mod fixture;
 
-use std::{fmt::Write, path::Path};
+use std::{collections::BTreeMap, fmt::Write, path::PathBuf};
 
 use fixture::{Fixture, START, agent, audited, store};
 use strata_core::{
+    graph::Origin,
     id::IdKind,
-    memory::Status,
+    memory::{Kind, Status},
     principal::Face,
     scope::Scope,
     signing::{DerivationParams, SecretKey},
     time::Timestamp,
 };
 use strata_store::{
-    Control,
+    Control, StoreError,
     faults::FaultPlan,
     ledger::{
-        EpisodeFilter, EvidenceRow, Ledger, MemoryFilter, NewAudit, NewEpisode, NewJob, NewReview, NewSource,
-        PurgedKind, SCHEMA, SourceState, State,
+        DigestLink, EntityFilter, EpisodeFilter, EvidenceRow, Ledger, LedgerRead, MemoryFilter, Mention,
+        NewAudit, NewEntity, NewEpisode, NewJob, NewMemory, NewRelation, NewReview, NewSnapshot, NewSource,
+        PurgedKind, RawKind, RuleAttributes, SCHEMA, SourceState, State, set_hash,
     },
 };
 
-const FROZEN: &str = include_str!("fixtures/ledger-v1.sql");
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
+}
+
+/// The frozen files by the version of their schema.
+fn frozen() -> BTreeMap<i64, String> {
+    let versions = 1..=SCHEMA.latest();
+    let found: BTreeMap<i64, String> = versions
+        .filter_map(|v| Some((v, std::fs::read_to_string(folder().join(format!("ledger-v{v}.sql"))).ok()?)))
+        .collect();
+    assert!(found.contains_key(&1), "the first one is there");
+    found
+}
 
 fn key() -> SecretKey {
     SecretKey::derive("correct horse", &[3; 16], DerivationParams::CHEAP).expect("a passphrase")
 }
 
 #[test]
-fn the_first_schema_opens() {
-    let directory = tempfile::tempdir().expect("temporary directory");
-    let connection = rusqlite::Connection::open(directory.path().join("ledger.db")).expect("made");
-    connection.execute_batch(FROZEN).expect("the dump is whole");
-    drop(connection);
-    let ledger = Ledger::new(directory.path(), FaultPlan::none());
-    let read = |r: &strata_store::ledger::LedgerRead<'_>| {
-        assert_eq!(r.epoch()?, "epoch-1");
-        assert_eq!(r.setting("zone")?.as_deref(), Some("Asia/Shanghai"));
-        let live = r.memories(&MemoryFilter::default())?;
-        let bodies: Vec<_> = live.iter().map(|m| m.body.as_str()).collect();
-        assert_eq!(bodies, ["the port is 5433", "数据库在东京"]);
-        assert_eq!(live[0].tags, ["db", "port"]);
-        assert_eq!(live[0].scope, Scope::project("web"));
-        assert_eq!(r.evidence(live[0].number)?.len(), 1);
-        assert_eq!(r.usage(live[0].number)?.recalled, 3);
-        let earlier = r.memories(&MemoryFilter { as_of: Some(2), ..MemoryFilter::default() })?;
-        assert_eq!(earlier.last().map(|m| m.body.as_str()), Some("the port is 5432"));
-        assert_eq!(r.history(live[0].number)?.line.len(), 2);
-        assert_eq!(r.episodes(&EpisodeFilter::default())?[0].text, "bonjour");
-        assert_eq!(r.refusal(7)?.map(|refusal| refusal.count), Some(2));
-        assert_eq!(r.purged()?[0].kind, PurgedKind::Memory);
-        let totals = r.totals()?;
-        assert_eq!((totals.memories, totals.episodes, totals.sources, totals.audit), (3, 1, 1, 9));
-        assert_eq!((totals.pending_reviews, totals.open_jobs), (1, 1));
-        let report = r.verify_audit(&[], Some(&key().public()))?;
-        assert!(report.is_whole(), "{:?}", report.findings);
-        assert_eq!(report.signed_heads, 1);
-        Ok(())
-    };
-    ledger.read(&Control::default(), read).expect("readable");
-    let fixture = Fixture::new();
-    let store_next = || {
-        let new = fixture.memory("new");
-        ledger.write(&Control::default(), Timestamp(START), |w| store(w, &new))
-    };
-    // The fixture draws the ids that are frozen, the purged one included, before it draws a new one.
-    let number = (0..20).find_map(|_| store_next().ok()).expect("writable");
-    assert_eq!(number, 5, "the number of the purged one is not given again");
-    ledger
-        .read(&Control::default(), |r| r.verify_audit(&[], None).map(|r| assert!(r.is_whole())))
-        .expect("read");
+fn every_frozen_schema_opens() {
+    for (version, text) in frozen() {
+        let directory = tempfile::tempdir().expect("temporary directory");
+        let connection = rusqlite::Connection::open(directory.path().join("ledger.db")).expect("made");
+        connection.execute_batch(&text).expect("the dump is whole");
+        drop(connection);
+        let ledger = Ledger::new(directory.path(), FaultPlan::none());
+        let has_all_tables = version >= 6;
+        ledger.read(&Control::default(), |r| first_rows(r, has_all_tables)).expect("readable");
+        if has_all_tables {
+            ledger.read(&Control::default(), newer_rows).expect("readable");
+        }
+        let fixture = Fixture::new();
+        let store_next = || {
+            let new = fixture.memory("new");
+            ledger.write(&Control::default(), Timestamp(START), |w| store(w, &new))
+        };
+        // The fixture draws the ids that are frozen, those purged included, before it draws a new one.
+        let number = (0..60).find_map(|_| store_next().ok()).expect("writable");
+        let next = if has_all_tables { 8 } else { 5 };
+        assert_eq!(number, next, "version {version}: the number of a purged one is not given again");
+        ledger
+            .read(&Control::default(), |r| r.verify_audit(&[], None).map(|r| assert!(r.is_whole())))
+            .expect("read");
+    }
+}
+
+/// What [`fill`] stored.
+fn first_rows(r: &LedgerRead<'_>, has_all_tables: bool) -> Result<(), StoreError> {
+    assert_eq!(r.epoch()?, "epoch-1");
+    assert_eq!(r.setting("zone")?.as_deref(), Some("Asia/Shanghai"));
+    let live = r.memories(&MemoryFilter::default())?;
+    let find = |body: &str| live.iter().find(|m| m.body == body).expect("in force");
+    let (port, city) = (find("the port is 5433"), find("数据库在东京"));
+    assert_eq!((port.number, city.number), (3, 2));
+    assert_eq!(port.tags, ["db", "port"]);
+    assert_eq!(port.scope, Scope::project("web"));
+    assert_eq!(r.evidence(port.number)?.len(), 1);
+    assert_eq!(r.usage(port.number)?.recalled, 3);
+    let earlier = r.memories(&MemoryFilter { as_of: Some(2), ..MemoryFilter::default() })?;
+    assert_eq!(earlier.last().map(|m| m.body.as_str()), Some("the port is 5432"));
+    assert_eq!(r.history(port.number)?.line.len(), 2);
+    assert_eq!(r.episodes(&EpisodeFilter::default())?[0].text, "bonjour");
+    assert_eq!(r.refusal(7)?.map(|refusal| refusal.count), Some(2));
+    assert_eq!(r.purged()?[0].kind, PurgedKind::Memory);
+    let totals = r.totals()?;
+    let (memories, audit) = if has_all_tables { (5, 16) } else { (3, 9) };
+    assert_eq!((totals.memories, totals.episodes, totals.sources, totals.audit), (memories, 1, 1, audit));
+    assert_eq!((totals.pending_reviews, totals.open_jobs), (1, 1));
+    let report = r.verify_audit(&[], Some(&key().public()))?;
+    assert!(report.is_whole(), "{:?}", report.findings);
+    assert_eq!(report.signed_heads, 1);
+    Ok(())
+}
+
+/// What [`fill_newer`] stored.
+fn newer_rows(r: &LedgerRead<'_>) -> Result<(), StoreError> {
+    let rule = r.rule(5)?.expect("attributes").attributes;
+    assert_eq!((rule.priority, rule.condition.as_deref()), (10, Some("on main")));
+    assert_eq!(r.digest_links(6)?, [DigestLink { kind: RawKind::Episode, source: 1, quoted: true }]);
+    let entities = r.entities(&EntityFilter { limit: 10, ..EntityFilter::default() })?;
+    let labels: Vec<_> = entities.iter().map(|e| e.label.as_str()).collect();
+    assert_eq!(labels, ["nginx", "网关故障"]);
+    assert_eq!(r.relations_between(entities[1].number, "caused_by", entities[0].number)?.len(), 1);
+    assert_eq!(r.mentions_of(5)?.len(), 1);
+    let snapshot = r.snapshot("start")?.expect("taken");
+    assert_eq!((snapshot.live, r.snapshot_losses("start")?), (5, 1));
+    assert!(r.snapshot_holds(&snapshot)?);
+    Ok(())
 }
 
 #[test]
 fn released_migrations_are_as_they_were() {
-    for migration in SCHEMA.migrations.iter().filter(|m| m.version == 1) {
-        assert!(FROZEN.contains(&migration.checksum()), "migration 1 was edited after it was frozen");
+    for (version, text) in frozen() {
+        for migration in SCHEMA.migrations.iter().filter(|m| m.version <= version) {
+            let edited = format!("migration {} was edited after it was frozen", migration.version);
+            assert!(text.contains(&migration.checksum()), "{edited}");
+        }
     }
 }
 
 #[test]
-#[ignore = "writes the frozen file of a new schema version"]
-fn freeze() {
-    let fixture = Fixture::new();
-    fill(&fixture).expect("filled");
-    fixture.ledger.database().checkpoint(&Control::default()).expect("log emptied");
-    let connection = rusqlite::Connection::open(fixture.home().join("ledger.db")).expect("opened");
-    let path = format!("tests/fixtures/ledger-v{}.sql", SCHEMA.latest());
-    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
-    strata_store::files::write_atomic(&place, dump(&connection).as_bytes()).expect("written");
+fn the_current_schema_is_frozen() {
+    let written = current();
+    let place = folder().join(format!("ledger-v{}.sql", SCHEMA.latest()));
+    if std::env::var_os("STORE_TEST_FREEZE").is_some() {
+        strata_store::files::write_atomic(&place, written.as_bytes()).expect("written");
+    }
+    let name = place.display();
+    let frozen = std::fs::read_to_string(&place).unwrap_or_default();
+    assert!(!frozen.is_empty(), "{name} is missing: the first lines of this file say how to write it");
+    let differs = written.lines().zip(frozen.lines()).find(|(a, b)| a != b);
+    assert_eq!(differs, None, "{name} is not what this version writes");
+    assert_eq!(written.lines().count(), frozen.lines().count(), "{name}");
 }
 
-/// At least one row in every table.
-fn fill(fixture: &Fixture) -> Result<(), strata_store::StoreError> {
+/// A filled ledger of the current schema, as text. Nothing in it depends on the day.
+fn current() -> String {
+    let fixture = Fixture::new();
+    fill(&fixture).and_then(|()| fill_newer(&fixture)).expect("filled");
+    fixture.ledger.database().checkpoint(&Control::default()).expect("log emptied");
+    let connection = rusqlite::Connection::open(fixture.home().join("ledger.db")).expect("opened");
+    connection
+        .execute("UPDATE schema_migrations SET applied_at = ?1", [START])
+        .expect("the time of day goes");
+    let text = dump(&connection);
+    for table in tables(&connection) {
+        assert!(text.contains(&format!("INSERT INTO {table} ")), "`{table}` has no row");
+    }
+    text
+}
+
+/// At least one row in every table of the first version.
+fn fill(fixture: &Fixture) -> Result<(), StoreError> {
     let mut first = fixture.memory("the port is 5432");
     first.topic_key = Some("db.port".into());
     first.scope = Scope::project("web");
@@ -177,29 +240,108 @@ fn fill(fixture: &Fixture) -> Result<(), strata_store::StoreError> {
     })
 }
 
+/// A row in every table that came after the first version.
+fn fill_newer(fixture: &Fixture) -> Result<(), StoreError> {
+    let attributes = RuleAttributes { priority: 10, condition: Some("on main".into()), enabled: true };
+    let rule = NewMemory {
+        kind: Kind::parse("rule").expect("a kind"),
+        rule: Some(attributes),
+        ..fixture.memory("always review")
+    };
+    let number = fixture.write(|w| {
+        let principal = agent();
+        let row = NewAudit {
+            after_hash: Some(rule.audit_hash()),
+            ..NewAudit::new(&principal, Face::Library, "rule_add", rule.id.as_str())
+        };
+        let seq = w.record(&row)?;
+        w.insert_memory(&rule, seq)
+    })?;
+    let digest = fixture.remember(&fixture.memory("Ana said bonjour"))?;
+    let lost = fixture.memory("to be purged after the snapshot");
+    fixture.remember(&lost)?;
+    let (tool, incident) = (entity(fixture, "nginx", "tool"), entity(fixture, "网关故障", "incident"));
+    let (relation, at) = (fixture.id(IdKind::Relation), fixture.now());
+    fixture.write(|w| {
+        let seq = audited(w, "consolidate", "1")?;
+        w.link_digest(digest, &[DigestLink { kind: RawKind::Episode, source: 1, quoted: true }], seq)?;
+        let seq = audited(w, "relation_add", "1")?;
+        let (target, source) = (w.insert_entity(&tool, seq)?, w.insert_entity(&incident, seq)?);
+        let new = NewRelation {
+            id: relation.clone(),
+            source,
+            relation: "caused_by".into(),
+            target,
+            properties: "{}".into(),
+            scope: Scope::user(),
+            origin: Origin::Stated,
+            confidence: 0.5,
+            writer: "agent:test".into(),
+            created_at: at,
+        };
+        w.insert_relation(&new, seq)?;
+        w.add_mention(&Mention {
+            memory: number,
+            entity: target,
+            origin: Origin::Inferred,
+            confidence: 0.25,
+        })?;
+        let seq = audited(w, "snapshot_create", "start")?;
+        let rows = w.live_at(seq.get())?;
+        let live = i64::try_from(rows.len()).expect("few");
+        let hash = set_hash(&rows);
+        let new = NewSnapshot { name: "start", label: "before", who: "agent:test", at: None, live, hash };
+        w.insert_snapshot(&new, seq)
+    })?;
+    fixture.write(|w| {
+        let seq = audited(w, "purge", lost.id.as_str())?;
+        w.purge(PurgedKind::Memory, lost.id.as_str(), seq).map(drop)
+    })
+}
+
+fn entity(fixture: &Fixture, label: &str, kind: &str) -> NewEntity {
+    NewEntity {
+        id: fixture.id(IdKind::Entity),
+        label: label.into(),
+        kind: kind.into(),
+        properties: "{}".into(),
+        scope: Scope::user(),
+        origin: Origin::Stated,
+        confidence: 1.0,
+        writer: "agent:test".into(),
+        created_at: fixture.now(),
+    }
+}
+
 /// The database as SQL text.
 fn dump(connection: &rusqlite::Connection) -> String {
     let mut text = String::from("BEGIN;\n");
-    let strings = |sql: &str| -> Vec<String> {
-        let mut statement = connection.prepare(sql).expect("a query");
-        let rows = statement.query_map([], |row| row.get(0)).expect("rows");
-        rows.collect::<Result<_, _>>().expect("texts")
-    };
     for pragma in ["application_id", "user_version"] {
         let value: i64 =
             connection.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get(0)).expect("a number");
         writeln!(text, "PRAGMA {pragma} = {value};").expect("to memory");
     }
-    for sql in strings("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type DESC, name") {
+    let schema = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type DESC, name";
+    for sql in strings(connection, schema) {
         writeln!(text, "{sql};").expect("to memory");
     }
-    for table in strings("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name") {
-        let columns = strings(&format!("SELECT 'quote(' || name || ')' FROM pragma_table_info('{table}')"));
-        let row = columns.join(" || ', ' || ");
-        for values in strings(&format!("SELECT {row} FROM {table} ORDER BY 1")) {
+    for table in tables(connection) {
+        let names = format!("SELECT 'quote(' || name || ')' FROM pragma_table_info('{table}')");
+        let row = strings(connection, &names).join(" || ', ' || ");
+        for values in strings(connection, &format!("SELECT {row} FROM {table} ORDER BY 1")) {
             writeln!(text, "INSERT INTO {table} VALUES ({values});").expect("to memory");
         }
     }
     text.push_str("COMMIT;\n");
     text
+}
+
+fn tables(connection: &rusqlite::Connection) -> Vec<String> {
+    strings(connection, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+}
+
+fn strings(connection: &rusqlite::Connection, sql: &str) -> Vec<String> {
+    let mut statement = connection.prepare(sql).expect("a query");
+    let rows = statement.query_map([], |row| row.get(0)).expect("rows");
+    rows.collect::<Result<_, _>>().expect("texts")
 }

@@ -1,6 +1,7 @@
 //! The real binary, as users and clients meet it.
 
 mod command_line;
+mod field_cases;
 mod foreign_clients;
 mod hostile_lines;
 mod hostile_processes;

@@ -1,7 +1,7 @@
 //! What every client may rely on, in both eras of the protocol.
 
 use serde_json::{Value, json};
-use strata_engine::schema::lint;
+use strata_engine::{operation::Toolset, schema::lint};
 use strata_testkit::{
     home::TestHome,
     mcp::{CLIENT, Era, McpScript, message_of},
@@ -92,6 +92,12 @@ fn every_listed_tool_is_portable_and_the_list_never_changes() {
 }
 
 #[test]
+fn all_toolsets_are_all() {
+    let names: Vec<_> = Toolset::ALL.iter().map(|t| t.as_str()).collect();
+    assert_eq!(ALL_TOOLSETS[1], names.join(","), "what holds of every tool is asked of every tool");
+}
+
+#[test]
 fn the_core_toolset_is_small() {
     let home = TestHome::new();
     let mut script = McpScript::start(&strata(&home), Era::Handshake, &[]);
@@ -141,14 +147,29 @@ fn a_broken_configuration_fails_calls_not_the_list() {
     assert!(!script.call("status", &json!({})).is_error, "mended while the server runs");
 }
 
+/// Every tool of every toolset is called, rightly where that is known and wrongly otherwise, as are resources
+/// and prompts: whatever is logged on the way stays out of the messages.
 #[test]
 fn nothing_but_messages_is_written_to_standard_output() {
     for era in Era::ALL {
         let home = TestHome::new();
         let binary = strata(&home).with("RUST_LOG", "trace");
         let mut script = McpScript::start(&binary, era, ALL_TOOLSETS);
-        script.request("tools/list", json!({}));
-        script.call("status", &json!({}));
+        let list = script.request("tools/list", json!({}))["tools"].take();
+        let stored = script.call("remember", &json!({ "text": "nginx fell over because of a full disk 🦀" }));
+        assert!(!stored.is_error, "{}", stored.text);
+        let names: Vec<&str> =
+            list.as_array().expect("a list").iter().filter_map(|t| t["name"].as_str()).collect();
+        assert!(names.len() > 30, "{names:?}");
+        for name in names {
+            for arguments in [json!({}), json!({ "query": "disk", "id": 1, "text": "a", "format": "json" })] {
+                let reply = script.exchange("tools/call", json!({ "name": name, "arguments": arguments }));
+                assert!(reply["result"]["content"].is_array(), "{name}: {reply}");
+            }
+        }
+        script.call("recall", &json!({ "query": "disk", "explain": true }));
+        script.request("resources/read", json!({ "uri": "memory://hot" }));
+        script.request("prompts/list", json!({}));
         script.exchange("tools/call", json!({ "name": "nope" }));
         script.send_line(b"not json");
         script.read();

@@ -128,13 +128,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn joined_objects_are_two_and_a_cut_line_is_reported() {
+    fn field_case_23_joined_objects_are_two_and_a_cut_line_is_reported() {
         let text = "{\"text\":\"a\",\"type\":\"relation\"}{\"text\":\"b\"}\n\n{\"id\":7,\"text\":\"c\",\"at\":\"2026-01-02T03:04:05+08:00\"}\n{\"text\":\"d";
         let (good, bad) = parse(text, &TimeZone::UTC);
         assert_eq!(
             good.iter().map(|(n, e)| (*n, e.text.as_str())).collect::<Vec<_>>(),
-            [(1, "a"), (1, "b"), (3, "c")],
-            "field case 23"
+            [(1, "a"), (1, "b"), (3, "c")]
         );
         assert_eq!(good[2].1.id.as_deref(), Some("7"));
         assert_eq!(bad.iter().map(|b| b.line).collect::<Vec<_>>(), [4]);

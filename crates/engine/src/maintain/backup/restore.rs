@@ -14,7 +14,7 @@ use strata_store::{
     backup::{self, FileEntry},
     error::StoreError,
     files,
-    ledger::{Ledger, LedgerRead, MemoryFilter, RuleAttributes},
+    ledger::{Ledger, LedgerRead, LedgerWrite, MemoryFilter, RuleAttributes},
 };
 
 use super::{directory, make};
@@ -102,8 +102,8 @@ impl Operation for Restore {
             purged: &list,
             force,
         };
-        let restored = backup::restore(&place, ledger, &engine.control(call), &how)?;
-        sign(engine, call, ledger, &held)?;
+        let seal = |write: &LedgerWrite<'_>| seal(call, write, &held);
+        let restored = backup::restore(&place, ledger, &engine.control(call), &how, &seal)?;
         remember_purges(engine, call, ledger)?;
         let (files_restored, files_kept) = put_back(engine.home(), &place)?;
         let index_behind = index_everything(engine, call, &mut |done, total| {
@@ -262,25 +262,17 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Keeps the home's passphrase when the backup is older than it, and signs the new head when the caller holds
-/// the secret of the ledger that is in place now.
-fn sign(engine: &Engine, call: &Call<'_>, ledger: &Ledger, held: &Held) -> Result<(), Error> {
+/// the secret of the ledger that comes into place. An approval is never seen without its signature.
+fn seal(call: &Call<'_>, write: &LedgerWrite<'_>, held: &Held) -> Result<(), StoreError> {
     let here = held.here.as_ref().and_then(|here| Some((here.key.as_ref()?, here.salt.as_ref())));
-    let signing = call.secret.map(|secret| (secret, authority::public_key_text(secret)));
-    if here.is_none() && signing.is_none() {
-        return Ok(());
+    if let (Some((key, salt)), None) = (here, write.setting(PUBLIC_KEY)?) {
+        write.set_setting(PUBLIC_KEY, key)?;
+        salt.map_or(Ok(()), |salt| write.set_setting(SALT, salt))?;
     }
-    ledger.write(&engine.control(call), engine.clock().now(), |w| {
-        if let (Some((key, salt)), None) = (here, w.setting(PUBLIC_KEY)?) {
-            w.set_setting(PUBLIC_KEY, key)?;
-            salt.map_or(Ok(()), |salt| w.set_setting(SALT, salt))?;
-        }
-        if let Some((secret, key)) = &signing
-            && w.setting(PUBLIC_KEY)?.as_ref() == Some(key)
-        {
-            w.sign_head(secret)?;
-        }
-        Ok(())
-    })?;
+    let Some(secret) = call.secret else { return Ok(()) };
+    if write.setting(PUBLIC_KEY)? == Some(authority::public_key_text(secret)) {
+        write.sign_head(secret)?;
+    }
     Ok(())
 }
 
