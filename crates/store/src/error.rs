@@ -256,6 +256,9 @@ impl StoreError {
                 "Back up the live ledger first, then restore with force.".into()
             }
             Self::Conflict(Conflict::IdTaken { .. }) => "Draw another id and try again.".into(),
+            Self::Conflict(Conflict::ContentTaken { by }) => {
+                format!("Forget `{by}` first if this shall take its place, then try again.")
+            }
             Self::Conflict(_) => "Read it again and decide anew.".into(),
             Self::NotFound { .. } => "Check the id; deleted things are shown by their whole id only.".into(),
             Self::Ambiguous { .. } => "Give more characters of the id.".into(),
