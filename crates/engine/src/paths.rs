@@ -67,7 +67,7 @@ fn is_kept(engine: &Engine, path: &Path) -> Result<bool, Error> {
     let Some(first) = parts.next() else { return Ok(false) };
     let is_wiki = first == "vault" && parts.next().is_some_and(|second| second == "wiki");
     let begins = |word: &&str| first.starts_with(*word);
-    Ok(!is_wiki && (KEPT.contains(&first.as_str()) || KEPT_BEGINNINGS.iter().any(|word| begins(&word))))
+    Ok(!is_wiki && (KEPT.contains(&first.as_str()) || KEPT_BEGINNINGS.iter().any(begins)))
 }
 
 fn from_start(engine: &Engine, call: &Call<'_>, given: &str) -> PathBuf {

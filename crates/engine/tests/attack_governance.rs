@@ -4,7 +4,17 @@ mod maintain_support;
 
 use maintain_support::{Session, acting, become_owner, home, secret};
 use serde_json::{Value, json};
-use strata_core::{error::ErrorKind, principal::PrincipalKind, scope::Scope};
+use strata_core::{
+    error::ErrorKind,
+    graph::Origin,
+    id::{Id, IdKind},
+    principal::{Face, PrincipalKind},
+    scope::Scope,
+};
+use strata_store::{
+    ledger::{NewAudit, NewRelation},
+    sql::Control,
+};
 
 /// A home with a passphrase, whose caller is the person who holds it.
 fn owned(seed: u64) -> Session {
@@ -167,4 +177,51 @@ fn a_query_of_any_length_names_an_entity_or_none() {
             s.ok(tool, json!({ "query": query }));
         }
     }
+}
+
+#[test]
+fn what_holds_between_two_entities_is_found_without_reading_the_graph() {
+    let s = home(908);
+    s.remember("something to begin with");
+    let ledger = s.engine.existing_ledger().expect("a ledger");
+    let now = s.engine.clock().now();
+    let relation = |number: i64| NewRelation {
+        id: Id::from_bits(IdKind::Relation, s.engine.ids().bits()),
+        source: number,
+        relation: "caused".into(),
+        target: number + 1,
+        properties: "{}".into(),
+        scope: Scope::user(),
+        origin: Origin::Stated,
+        confidence: 1.0,
+        writer: s.principal.to_string(),
+        created_at: now,
+    };
+    let all: Vec<NewRelation> = (1..=8_000).map(relation).collect();
+    let row = NewAudit::new(&s.principal, Face::Library, "load", "graph");
+    let stored = ledger.write(&Control::default(), now, |w| {
+        let seq = w.record(&row)?;
+        all.iter().try_for_each(|new| w.load_relation(new, None, seq).map(drop))
+    });
+    stored.expect("stored");
+    let begun = std::time::Instant::now();
+    for number in 1..=1_000 {
+        let found = ledger
+            .read(&Control::default(), |r| r.relations_between(number, "caused", number + 1))
+            .expect("read");
+        assert_eq!(found.len(), 1);
+    }
+    let taken = begun.elapsed();
+    assert!(taken.as_millis() < 1_500, "a thousand look-ups took {taken:?}");
+}
+
+#[test]
+fn nobody_is_told_to_edit_the_ledger_when_a_reason_repeats_what_was_purged() {
+    let mut s = owned(909);
+    let text = "the penguinate gateway listens on 7441";
+    let id = said_by_agent(&mut s, json!({ "text": text }));
+    s.ok("forget", json!({ "id": id, "reason": format!("{text} is wrong") }));
+    let told = s.text("purge", json!({ "id": id }));
+    assert!(told.contains("a reason on record") && told.contains("leave its file as it is"), "{told}");
+    assert!(!told.contains("edit or remove"), "{told}");
 }
