@@ -108,6 +108,8 @@ pub fn holds_secret(engine: &Engine, call: &Call<'_>) -> Result<bool, Error> {
     if public_key_text(secret) == known {
         return Ok(true);
     }
+    // Whoever guesses leaves a trace.
+    record_refusal(engine, call, "passphrase", None, "", "a passphrase was given that is not this home's")?;
     Err(wrong_passphrase())
 }
 

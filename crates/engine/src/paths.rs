@@ -7,6 +7,23 @@ use strata_store::files::{canonical, confine, resolve};
 
 use crate::{authority, engine::Engine, error::Error, operation::Call};
 
+/// Files and folders of the home that are the store's, a person's or the gate's, never a report's.
+const KEPT: [&str; 11] = [
+    "config.toml",
+    "purged.jsonl",
+    "changelog.jsonl",
+    "ontology.jsonl",
+    "proposals",
+    "vault",
+    "hot",
+    "global-deep",
+    "backups",
+    "locks",
+    "models",
+];
+/// How the names of its databases begin, with what lies beside them.
+const KEPT_BEGINNINGS: [&str; 2] = ["ledger.db", "index-"];
+
 /// The real path of something that is there and that the caller named, if it may reach there. A relative path
 /// starts where a command was typed, or for other callers at the project's root.
 ///
@@ -14,19 +31,43 @@ use crate::{authority, engine::Engine, error::Error, operation::Call};
 /// `File` when nothing is there; `Outside` (and a line in the audit) when it lies outside.
 pub fn reachable(engine: &Engine, call: &Call<'_>, field: &str, given: &str) -> Result<PathBuf, Error> {
     let named = from_start(engine, call, given);
-    if let Err(source) = std::fs::symlink_metadata(&named) {
+    // Whether something is there is told only of places that the caller may reach.
+    let path = confined(engine, call, field, "read a path", resolve(&named)?)?;
+    if let Err(source) = std::fs::symlink_metadata(&path) {
         return Err(Error::File { path: named.display().to_string(), source });
     }
-    confined(engine, call, field, "read a path", canonical(&named)?)
+    Ok(canonical(&path)?)
 }
 
-/// The same for a file that need not be there yet.
+/// The same for a file or folder that need not be there yet.
 ///
 /// # Errors
-/// `Outside` (and a line in the audit) when it lies outside.
+/// `Outside` (and a line in the audit) when it lies outside; an argument error when the home keeps something of its
+/// own there: a report in the place of `config.toml` would keep every command from starting.
 pub fn writable(engine: &Engine, call: &Call<'_>, field: &str, given: &str) -> Result<PathBuf, Error> {
     let path = resolve(&from_start(engine, call, given))?;
-    confined(engine, call, field, "write a file", path)
+    let path = confined(engine, call, field, "write a file", path)?;
+    if is_kept(engine, &path)? {
+        let hint = "choose another name or folder; nothing was written";
+        return Err(Error::argument(field, "names a place where the home keeps its own files", hint));
+    }
+    Ok(path)
+}
+
+/// Whether the home keeps something of its own at `path`, now or later.
+fn is_kept(engine: &Engine, path: &Path) -> Result<bool, Error> {
+    let gate = &engine.settings().config.gate;
+    for told in gate.ontology.iter().chain(&gate.proposals) {
+        if path.starts_with(resolve(&engine.home().join(told))?) {
+            return Ok(true);
+        }
+    }
+    let Ok(inside) = path.strip_prefix(resolve(engine.home())?) else { return Ok(false) };
+    let mut parts = inside.components().map(|part| part.as_os_str().to_string_lossy().to_lowercase());
+    let Some(first) = parts.next() else { return Ok(false) };
+    let is_wiki = first == "vault" && parts.next().is_some_and(|second| second == "wiki");
+    let begins = |word: &&str| first.starts_with(*word);
+    Ok(!is_wiki && (KEPT.contains(&first.as_str()) || KEPT_BEGINNINGS.iter().any(begins)))
 }
 
 fn from_start(engine: &Engine, call: &Call<'_>, given: &str) -> PathBuf {

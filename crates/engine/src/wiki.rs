@@ -5,6 +5,7 @@ mod pages;
 
 use std::{
     collections::BTreeMap,
+    io::Read,
     path::{Path, PathBuf},
 };
 
@@ -88,6 +89,17 @@ impl Operation for CompileWiki {
 /// Whether the home has a wiki of its own.
 pub fn exists(engine: &Engine) -> bool {
     starts_as_ours(&own_folder(engine).join(INDEX)) == Some(true)
+}
+
+/// Whether a file is a page that was compiled. It repeats memories and is not a source of its own: it is neither
+/// indexed, where everybody would find what only some may see, nor backed up, where a purge would leave it behind.
+pub fn is_page(path: &Path) -> bool {
+    if !std::fs::metadata(path).is_ok_and(|m| m.is_file()) {
+        return false;
+    }
+    let mut start = [0; MARKER.len()];
+    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && start == *MARKER.as_bytes()
 }
 
 /// Compiles the home's own wiki. It holds all memories, whoever asks: else it would change with the reader.

@@ -256,6 +256,9 @@ impl StoreError {
                 "back up the live ledger first, then restore with force".into()
             }
             Self::Conflict(Conflict::IdTaken { .. }) => "draw another id and try again".into(),
+            Self::Conflict(Conflict::ContentTaken { by }) => {
+                format!("forget `{by}` first if this shall take its place, then try again")
+            }
             Self::Conflict(_) => "read it again and decide anew".into(),
             Self::NotFound { .. } => "check the id; deleted things are shown by their whole id only".into(),
             Self::Ambiguous { .. } => "give more characters of the id".into(),

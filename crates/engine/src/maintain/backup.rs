@@ -10,7 +10,7 @@ use serde::Serialize;
 use strata_core::id::{Id, IdKind};
 use strata_store::backup::{ExtraFile, Manifest};
 
-use crate::{engine::Engine, error::Error, operation::Call, settings::CONFIG_FILE};
+use crate::{engine::Engine, error::Error, operation::Call, settings::CONFIG_FILE, wiki};
 
 /// The folder of the home that holds them.
 pub const FOLDER: &str = "backups";
@@ -93,7 +93,7 @@ fn collect(directory: &Path, name: &str, extra: &mut Vec<ExtraFile>) -> Result<(
         let kind = entry.file_type().map_err(failed)?;
         if kind.is_dir() {
             collect(&entry.path(), &own, extra)?;
-        } else if kind.is_file() {
+        } else if kind.is_file() && !wiki::is_page(&entry.path()) {
             extra.push(ExtraFile { path: entry.path(), name: own });
         }
     }

@@ -20,6 +20,7 @@ use crate::{
     paths,
     project::storable,
     render::{Block, Document, Mark, Render},
+    wiki,
 };
 
 /// See the module.
@@ -35,7 +36,7 @@ const ENDINGS: [&str; 3] = ["md", "markdown", "mdx"];
 /// Which folder.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct Request {
-    /// A Markdown file, or a folder that holds some. What .gitignore and .strataignore name is left out.
+    /// A Markdown file, or a folder that holds some. What .gitignore and .strataignore name and pages that `compile_wiki` wrote are left out.
     pub path: String,
 }
 
@@ -96,7 +97,8 @@ struct Look {
 fn look(path: &Path) -> Look {
     if path.is_file() {
         let root = path.parent().unwrap_or(path).to_owned();
-        return Look { root, files: vec![path.to_owned()], problems: Vec::new() };
+        let files = if wiki::is_page(path) { Vec::new() } else { vec![path.to_owned()] };
+        return Look { root, files, problems: Vec::new() };
     }
     let mut look = Look { root: path.to_owned(), files: Vec::new(), problems: Vec::new() };
     let mut walk = ignore::WalkBuilder::new(path);
@@ -105,7 +107,7 @@ fn look(path: &Path) -> Look {
     for entry in walk.build() {
         match entry {
             Ok(entry) if entry.file_type().is_some_and(|t| t.is_file()) && is_markdown(entry.path()) => {
-                look.files.push(entry.into_path());
+                look.files.extend((!wiki::is_page(entry.path())).then(|| entry.into_path()));
             }
             Ok(_) => {}
             Err(error) => look.problems.push(error.to_string()),

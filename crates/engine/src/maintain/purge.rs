@@ -20,8 +20,8 @@ use strata_store::{
     backup,
     index::{Source, SourceKind},
     ledger::{
-        EntityFilter, EpisodeFilter, LOCAL, LedgerRead, MemoryFilter, NewAudit, OpenPurge, PurgedKind,
-        RelationFilter, SourceState,
+        EntityFilter, EpisodeFilter, FILE_NAME, LOCAL, LedgerRead, MemoryFilter, NewAudit, OpenPurge,
+        PurgedKind, RelationFilter, SourceState,
     },
 };
 
@@ -583,10 +583,17 @@ impl Render for Response {
             columns: vec![title.to_owned()],
             rows: files.iter().map(|f| vec![f.clone()]).collect(),
         };
-        if !self.remaining.is_empty() {
+        let (ledger, files): (Vec<_>, Vec<_>) =
+            self.remaining.iter().cloned().partition(|file| file.starts_with(FILE_NAME));
+        if !ledger.is_empty() {
+            let text = "the ledger still holds a piece of it where somebody repeated it: in a reason on record, which is never \
+                        changed, or in another text; leave its file as it is";
+            document = document.note(Mark::Bad, text);
+        }
+        if !files.is_empty() {
             document = document
                 .note(Mark::Bad, "these files still hold a piece of it; edit or remove them")
-                .with(table("file", &self.remaining));
+                .with(table("file", &files));
         }
         if !self.remaining_backups.is_empty() {
             let text = format!("backups still hold it; `strata purge {} --backups` rewrites them", self.id);

@@ -6,7 +6,7 @@ use strata_core::{
         contradiction::{self, Claims},
     },
     id::{Id, IdKind},
-    memory::Status,
+    memory::{Layer, Status},
     policy::Action,
     principal::Principal,
     time::Timestamp,
@@ -181,14 +181,17 @@ fn plan(
         && let Some(old) = read.live_by_topic(&draft.scope, topic)?
     {
         let same = read.content_key(identity)? == old.content_key && !has_expired(&old, now);
-        let predecessor = (!same).then_some(old);
+        let predecessor = (!same || gives_way(&old, draft.layer)).then_some(old);
         return Ok(Plan { predecessor, reason: format!("same topic: {topic}"), similar: found(similar) });
     }
     // Recall no longer shows an expired memory: to say it again is to say that it holds again.
     let twin = read.live_by_content(&draft.scope, &read.content_key(identity)?)?;
-    if let Some(expired) = twin.filter(|twin| has_expired(twin, now)) {
-        let reason = "said again after it had expired".to_owned();
-        return Ok(Plan { predecessor: Some(expired), reason, similar: None });
+    if let Some(twin) = twin.filter(|twin| has_expired(twin, now) || gives_way(twin, draft.layer)) {
+        let reason = match gives_way(&twin, draft.layer) {
+            true => format!("the same text, now approved for {}", draft.layer),
+            false => "said again after it had expired".to_owned(),
+        };
+        return Ok(Plan { predecessor: Some(twin), reason, similar: None });
     }
     let turned = similar.as_ref().filter(|(old, c)| {
         similar::takes_over(c)
@@ -201,6 +204,12 @@ fn plan(
         return Ok(Plan { predecessor: Some(old.clone()), reason, similar: None });
     }
     Ok(Plan { predecessor: None, reason: String::new(), similar: found(similar) })
+}
+
+/// Whether a memory of the same text must not be taken for one that is stored in `layer`: what only an approval
+/// brings there would else stay where anybody may have put the words before.
+fn gives_way(twin: &MemoryRow, layer: Layer) -> bool {
+    matches!(layer, Layer::P0 | Layer::P1 | Layer::P3) && layer < twin.state.layer
 }
 
 fn has_expired(memory: &MemoryRow, now: Timestamp) -> bool {
@@ -317,7 +326,11 @@ fn commit(
     let key = w.content_key(&new.identity)?;
     let twin = w.live_by_content(&new.scope, &key)?.filter(|t| Some(&t.id) != superseded.as_ref());
     if let Some(twin) = twin {
+        if gives_way(&twin, new.state.layer) {
+            return Err(Conflict::ContentTaken { by: twin.id }.into());
+        }
         if let Some(old) = &plan.predecessor {
+            must_be_as_seen(w, old)?;
             let row = NewAudit {
                 layer: Some(old.state.layer),
                 reason: &plan.reason,

@@ -137,11 +137,15 @@ impl LedgerRead<'_> {
         relation: &str,
         target: i64,
     ) -> Result<Vec<RelationRow>, StoreError> {
+        // Asked for in order, the database reads all relations by number rather than the few between the two.
         let sql = format!(
             "SELECT {COLUMNS} FROM relations r WHERE r.tenant = $1 AND r.source = $2 AND r.type = $3
-             AND r.target = $4 AND r.to_seq = {OPEN} ORDER BY r.number"
+             AND r.target = $4 AND r.to_seq = {OPEN}"
         );
-        self.transaction.query(&sql, params![self.tenant, source, relation, target], relation_from)
+        let place = params![self.tenant, source, relation, target];
+        let mut found = self.transaction.query(&sql, place, relation_from)?;
+        found.sort_by_key(|row| row.number);
+        Ok(found)
     }
 
     /// Lists relations, oldest first. A reader sees one when they see it and both its ends.

@@ -21,6 +21,9 @@ const MAX_BYTES: usize = 600;
 /// Most values of one statement; a row of a table has more.
 const MAX_VALUES: usize = 12;
 
+/// How the first line of a digest begins: it says which session it is of, and claims nothing.
+const DIGEST: &str = "[consolidated]";
+
 /// One claim.
 #[derive(Debug)]
 pub(super) struct Statement {
@@ -83,7 +86,11 @@ pub(super) fn statements(text: &str) -> Vec<Statement> {
 
 fn is_heading(line: &str) -> bool {
     let line = line.trim();
-    line.starts_with('#') || line.starts_with('|') || line.starts_with("---") || line.starts_with('>')
+    line.starts_with(DIGEST)
+        || line.starts_with('#')
+        || line.starts_with('|')
+        || line.starts_with("---")
+        || line.starts_with('>')
 }
 
 fn is_code(line: &str) -> bool {
@@ -220,6 +227,14 @@ mod tests {
         let values: Vec<String> =
             statements(text).iter().flat_map(|s| s.values.iter().map(|v| v.shown.clone())).collect();
         assert_eq!(values, ["80", "85"]);
+    }
+
+    #[test]
+    fn the_first_line_of_a_digest_claims_nothing() {
+        let text = "[consolidated] 4 episodes [s0], 2026-11-30:\n- the port is 80";
+        let found = statements(text);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].values[0].shown, "80");
     }
 
     #[test]
