@@ -230,38 +230,38 @@ impl StoreError {
     pub fn hint(&self) -> String {
         match self {
             Self::Busy { .. } => {
-                "Try again; if it stays busy, look for a stuck process with `strata doctor`.".into()
+                "try again; if it stays busy, look for a stuck process with `strata doctor`".into()
             }
-            Self::Deadline => "Ask for less, or allow more time.".into(),
-            Self::Cancelled => "Nothing was changed; call again when wanted.".into(),
-            Self::NotInitialized { .. } => "Run `strata init`, or store something first.".into(),
+            Self::Deadline => "ask for less, or allow more time".into(),
+            Self::Cancelled => "nothing was changed; call again when wanted".into(),
+            Self::NotInitialized { .. } => "run `strata init`, or store something first".into(),
             Self::ReadOnly { .. } => {
-                "Reading works. To write, make the home writable or choose another with --home.".into()
+                "reading works; to write, make the home writable or choose another with `--home`".into()
             }
-            Self::Full { .. } => "Free some space and try again; nothing was changed.".into(),
+            Self::Full { .. } => "free some space and try again; nothing was changed".into(),
             Self::Io { .. } => {
-                "Check the disk and the permissions of the home, then run `strata doctor`.".into()
+                "check the disk and the permissions of the home, then run `strata doctor`".into()
             }
             Self::NetworkFilesystem { .. } => {
-                "Set STRATA_HOME to a directory on a local disk; the vault may stay on the share.".into()
+                "set `STRATA_HOME` to a directory on a local disk; the vault may stay on the share".into()
             }
-            Self::Newer { .. } => "Update Strata; the data is untouched.".into(),
+            Self::Newer { .. } => "update Strata; the data is untouched".into(),
             Self::MigrationChanged { .. } => {
-                "Use the version of Strata that wrote this database, or restore a backup.".into()
+                "use the version of Strata that wrote this database, or restore a backup".into()
             }
-            Self::Foreign { .. } => "Choose another home, or move that file away.".into(),
-            Self::Corrupt { .. } => "Run `strata doctor`; restore the newest backup if it agrees.".into(),
-            Self::Conflict(Conflict::Leased { .. }) => "Wait until the other worker has finished.".into(),
+            Self::Foreign { .. } => "choose another home, or move that file away".into(),
+            Self::Corrupt { .. } => "run `strata doctor`; restore the newest backup if it agrees".into(),
+            Self::Conflict(Conflict::Leased { .. }) => "wait until the other worker has finished".into(),
             Self::Conflict(Conflict::NewerData { .. }) => {
-                "Back up the live ledger first, then restore with force.".into()
+                "back up the live ledger first, then restore with force".into()
             }
-            Self::Conflict(Conflict::IdTaken { .. }) => "Draw another id and try again.".into(),
-            Self::Conflict(_) => "Read it again and decide anew.".into(),
-            Self::NotFound { .. } => "Check the id; deleted things are shown by their whole id only.".into(),
-            Self::Ambiguous { .. } => "Give more characters of the id.".into(),
+            Self::Conflict(Conflict::IdTaken { .. }) => "draw another id and try again".into(),
+            Self::Conflict(_) => "read it again and decide anew".into(),
+            Self::NotFound { .. } => "check the id; deleted things are shown by their whole id only".into(),
+            Self::Ambiguous { .. } => "give more characters of the id".into(),
             Self::Parse(wrong) => wrong.allowed.clone(),
-            Self::Invalid(_) => "Correct the request and send it again.".into(),
-            Self::Internal(_) => "This is a fault of Strata: please report it.".into(),
+            Self::Invalid(_) => "correct the request and send it again".into(),
+            Self::Internal(_) => "this is a fault of Strata; report it".into(),
         }
     }
 
