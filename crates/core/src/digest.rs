@@ -73,18 +73,20 @@ pub fn pick(texts: &[&str], background: &Background, budget: usize, overhead: us
     let mut taken: Vec<usize> = Vec::new();
     let (mut left, mut first) = (budget, None);
     let mut open: Vec<usize> = (0..candidates.len()).collect();
-    while let Some((place, score)) = best(&candidates, &open, &said) {
-        let chosen = open.swap_remove(place);
-        let candidate = &candidates[chosen];
-        if score < *first.get_or_insert(score) * WORTH_SAYING {
+    loop {
+        let mut ranked = ranked(&candidates, &open, &said);
+        let first = *first.get_or_insert(ranked.first().map_or(0.0, |(_, score)| *score));
+        let size = |c: &Candidate| c.text.chars().count() + overhead;
+        let adds = |c: &Candidate| size(c) <= left && !taken.iter().any(|t| candidates[*t].says(c));
+        let mut worth = ranked.iter().take_while(|(_, score)| *score >= first * WORTH_SAYING);
+        let Some(place) = worth.position(|(number, _)| taken.is_empty() || adds(&candidates[*number])) else {
             break;
-        }
-        let size = candidate.text.chars().count() + overhead;
-        if !taken.is_empty() && (size > left || taken.iter().any(|t| candidates[*t].says(candidate))) {
-            continue;
-        }
-        left = left.saturating_sub(size);
-        for (term, _) in &candidate.terms {
+        };
+        // What was passed over is passed over for good: the room only shrinks, and more has been said.
+        open = ranked.drain(place + 1..).map(|(number, _)| number).collect();
+        let chosen = ranked[place].0;
+        left = left.saturating_sub(size(&candidates[chosen]));
+        for (term, _) in &candidates[chosen].terms {
             *said.entry(term.clone()).or_default() += 1;
         }
         taken.push(chosen);
@@ -131,19 +133,12 @@ impl Candidate {
     }
 }
 
-/// The open candidate with the highest score, by its place in `open`; of equal ones the earliest.
-fn best(candidates: &[Candidate], open: &[usize], said: &HashMap<String, i32>) -> Option<(usize, f64)> {
-    let mut found: Option<(usize, usize, f64)> = None;
-    for (place, number) in open.iter().enumerate() {
-        let score = candidates[*number].score(said);
-        let better = found.is_none_or(|(_, earlier, best)| {
-            score > best || (score.total_cmp(&best).is_eq() && *number < earlier)
-        });
-        if better {
-            found = Some((place, *number, score));
-        }
-    }
-    found.map(|(place, _, score)| (place, score))
+/// The open candidates with their scores, the highest first; of equal ones the earliest.
+fn ranked(candidates: &[Candidate], open: &[usize], said: &HashMap<String, i32>) -> Vec<(usize, f64)> {
+    let mut ranked: Vec<(usize, f64)> =
+        open.iter().map(|number| (*number, candidates[*number].score(said))).collect();
+    ranked.sort_unstable_by(|(a, x), (b, y)| y.total_cmp(x).then(a.cmp(b)));
+    ranked
 }
 
 fn candidates(texts: &[&str], background: &Background) -> Vec<Candidate> {

@@ -33,6 +33,12 @@ impl Scope {
         namespace && project && branch
     }
 
+    /// How near something stored here is to a reader who sees it, to compare places by: the more a place names,
+    /// the nearer; the branch counts most, then the project, then the namespace.
+    pub fn nearness(&self) -> (bool, bool, bool) {
+        (self.branch.is_some(), self.project.is_some(), self.namespace != SHARED)
+    }
+
     /// The (namespace, project) pairs whose collections a reader in `self` sees, own first.
     pub fn collections(&self) -> Vec<(String, Option<String>)> {
         let mut namespaces = vec![self.namespace.clone()];
@@ -62,6 +68,21 @@ impl std::fmt::Display for Scope {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_place_that_names_more_is_nearer() {
+        let own = |scope: Scope| Scope { namespace: "codex".into(), ..scope };
+        let branch = |scope: Scope| Scope { branch: Some("feat".into()), ..scope };
+        let far_to_near = [
+            Scope::user(),
+            own(Scope::user()),
+            Scope::project("a"),
+            own(Scope::project("a")),
+            branch(Scope::project("a")),
+            own(branch(Scope::project("a"))),
+        ];
+        assert!(far_to_near.is_sorted_by(|a, b| a.nearness() < b.nearness()));
+    }
 
     #[test]
     fn a_read_sees_its_own_scope_and_those_above() {

@@ -4,7 +4,7 @@ use strata_core::{
     memory::Layer,
     policy::{self, Action, Verdict},
     principal::{Face, Principal, PrincipalKind},
-    signing::SecretKey,
+    signing::{PublicKey, SecretKey},
 };
 use strata_store::{
     error::StoreError,
@@ -142,6 +142,12 @@ pub fn wrong_passphrase() -> Error {
 /// The public half of a human's secret as the ledger keeps it.
 pub fn public_key_text(secret: &SecretKey) -> String {
     hexadecimal(&secret.public().to_bytes())
+}
+
+/// The key in such a text; `None` when it is none.
+pub fn parse_public_key(text: &str) -> Option<PublicKey> {
+    let bytes = blake3::Hash::from_hex(text).ok()?;
+    PublicKey::from_bytes(bytes.as_bytes()).ok()
 }
 
 /// Bytes as lower-case hexadecimal digits.

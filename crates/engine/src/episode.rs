@@ -161,11 +161,6 @@ impl Render for Response {
         let what = format!("episode #{} {} ({}, {})", self.number, self.id, self.kind, self.scope);
         let text =
             if self.status == "created" { format!("created {what}") } else { format!("{what} is known") };
-        let document = Document::new().note(Mark::Good, text);
-        if self.redacted.is_empty() {
-            return document;
-        }
-        let families = self.redacted.join(", ");
-        document.note(Mark::Warning, format!("secrets were blacked out before storing: {families}"))
+        Document::new().note(Mark::Good, text).note_redacted(&self.redacted)
     }
 }

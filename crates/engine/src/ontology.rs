@@ -16,9 +16,17 @@ pub mod propose;
 pub mod retire;
 pub mod validate;
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::render::{Document, Mark, Render};
+
+/// Which proposal takes a step.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct Request {
+    /// The proposal's id.
+    pub id: String,
+}
 
 /// What became of a step.
 #[derive(Debug, Serialize)]

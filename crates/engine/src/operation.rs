@@ -173,6 +173,11 @@ pub const fn entry<O: Operation>() -> Entry {
     }
 }
 
+/// For fields of a response that are left out when they say nothing.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 fn run_json<O: Operation>(engine: &Engine, call: &Call<'_>, arguments: Value) -> Result<Reply, Error> {
     let request = request::read::<O::Request>(arguments, O::ALIASES)?;
     let response = O::run(engine, call, request)?;

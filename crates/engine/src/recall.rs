@@ -7,3 +7,4 @@ pub mod item;
 pub mod operation;
 pub mod search;
 pub mod seed_order;
+pub mod view;

@@ -238,13 +238,6 @@ impl Render for Response {
             self.layer,
             self.review
         );
-        let document = Document::new().note(Mark::Good, text);
-        if self.redacted.is_empty() {
-            return document;
-        }
-        document.note(
-            Mark::Warning,
-            format!("secrets were blacked out before storing: {}", self.redacted.join(", ")),
-        )
+        Document::new().note(Mark::Good, text).note_redacted(&self.redacted)
     }
 }

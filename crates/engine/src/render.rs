@@ -124,6 +124,14 @@ impl Document {
         self.with(Block::Note(mark, text.into()))
     }
 
+    /// Adds which families of secrets were blacked out before a text was stored, if any were.
+    pub fn note_redacted(self, families: &[&str]) -> Self {
+        if families.is_empty() {
+            return self;
+        }
+        self.note(Mark::Warning, format!("secrets were blacked out before storing: {}", families.join(", ")))
+    }
+
     /// Compact Markdown, as MCP clients get it. Stored texts stand between `<strata-memory>` tags and
     /// cannot close them.
     pub fn to_markdown(&self) -> String {
@@ -255,9 +263,47 @@ pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// The beginning of a text on one line, at most so many characters; `…` stands for the rest.
+pub(crate) fn shortened(text: &str, characters: usize) -> String {
+    let text = text.trim();
+    // A text may be long, and what is shown of it stands at its beginning.
+    let end = text.char_indices().nth(characters.saturating_mul(4)).map_or(text.len(), |(at, _)| at);
+    let line = one_line(&clean_text(&text[..end]).text);
+    match line.char_indices().nth(characters) {
+        Some((cut, _)) => format!("{}…", line[..cut].trim_end()),
+        None if end < text.len() => format!("{line}…"),
+        None => line,
+    }
+}
+
+/// What a thing is called where it is only named: its title, or the beginning of its text.
+pub(crate) fn headline(title: &str, text: &str, characters: usize) -> String {
+    shortened(if title.is_empty() { text } else { title }, characters)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_is_shortened_between_characters_and_says_so() {
+        for (text, shown) in [
+            ("", ""),
+            (" five\n words ", "five words"),
+            ("five words more", "five words…"),
+            ("five words   and", "five words…"),
+            ("配置文件在哪里呢请告诉我", "配置文件在哪里呢请告…"),
+            ("five\u{1b}[31m", "five"),
+        ] {
+            assert_eq!(shortened(text, 10), shown, "{text:?}");
+        }
+        assert_eq!(
+            shortened(&format!("a{}b", " ".repeat(99)), 10),
+            "a…",
+            "what is not looked at is not there"
+        );
+        assert_eq!([headline("", "text", 9), headline("title", "text", 9)], ["text", "title"]);
+    }
 
     #[test]
     fn stored_text_cannot_leave_its_delimiter() {

@@ -164,12 +164,7 @@ impl Render for Changed {
         if let Some(previous) = &self.previous {
             text.push_str(&format!(" (superseded {previous}; its history is kept)"));
         }
-        let document = Document::new().note(Mark::Good, text);
-        if self.redacted.is_empty() {
-            return document;
-        }
-        let families = self.redacted.join(", ");
-        document.note(Mark::Warning, format!("secrets were blacked out before storing: {families}"))
+        Document::new().note(Mark::Good, text).note_redacted(&self.redacted)
     }
 }
 

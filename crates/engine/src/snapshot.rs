@@ -20,7 +20,7 @@ use crate::{
     gate::Gate,
     memory::reference::sees_scope,
     operation::Call,
-    render::{Record, one_line},
+    render::{Record, headline, one_line},
 };
 
 /// Longest name, in characters.
@@ -55,7 +55,7 @@ impl Named {
             number: row.number,
             layer: live.state.layer.to_string(),
             kind: row.kind.to_string(),
-            text: first_words(row),
+            text: headline(&row.title, &row.body, FIRST_WORDS),
             changes: Vec::new(),
         }
     }
@@ -65,19 +65,6 @@ impl Named {
         attributes.extend(self.changes.iter().cloned());
         Record { id: self.id.clone(), attributes, title: None, text: self.text.clone() }
     }
-}
-
-/// The title of a memory, or the beginning of its text, on one line.
-pub(crate) fn first_words(row: &MemoryRow) -> String {
-    let text = if row.title.is_empty() { &row.body } else { &row.title };
-    // A body may be long; the words that are shown stand at its beginning.
-    let start: String = text.chars().take(FIRST_WORDS * 4).collect();
-    let line = one_line(&start);
-    let mut shown: String = line.chars().take(FIRST_WORDS).collect();
-    if line.chars().nth(FIRST_WORDS).is_some() || start.len() < text.len() {
-        shown.push_str(" …");
-    }
-    shown
 }
 
 /// The first memories of a list that the caller sees, and how many follow.

@@ -2,9 +2,9 @@
 
 mod maintain_support;
 
-use maintain_support::{Session, become_owner, home};
+use maintain_support::{Session, become_owner, home, later};
 use serde_json::json;
-use strata_store::sql::Param;
+use strata_store::sql::{Control, Param};
 use strata_testkit::tamper::{Damage, tamper};
 
 const RULE: &str = "Never push to main without a review";
@@ -100,6 +100,42 @@ fn what_forget_and_restore_record_fits() {
     assert_eq!(s.ok("doctor", json!({}))["healthy"], true);
     edit(&s, Damage::State("confidence", 0.1.into()));
     sick(&s, "texts");
+}
+
+#[test]
+fn what_upkeep_archives_and_a_person_rejects_cannot_be_edited_unseen() {
+    let s = home(7);
+    let id = s.remember("the pump runs at night");
+    s.ok("forget", json!({ "id": id }));
+    let mut s = later(s, 24 * 31);
+    s.ok("maintain", json!({ "task": "trash" }));
+    assert_eq!(s.ok("inspect", json!({ "id": id }))["status"], "archived");
+    edit(&s, Damage::LastState(1));
+    sick(&s, "texts");
+
+    s = home(7);
+    become_owner(&mut s);
+    let review = s.ok("reflect", json!({ "text": "Always push at once", "kind": "rule" }))["review"].clone();
+    s.ok("review_reject", json!({ "id": review }));
+    assert_eq!(s.ok("doctor", json!({}))["healthy"], true);
+    edit(&s, Damage::LastState(1));
+    sick(&s, "texts");
+}
+
+#[test]
+fn a_graph_that_outlives_the_tail_of_its_audit_is_named() {
+    for tool in ["entity_add", "relation_add"] {
+        let s = home(7);
+        s.ok("entity_add", json!({ "label": "pump" }));
+        if tool == "relation_add" {
+            s.ok("entity_add", json!({ "label": "mill" }));
+            s.ok("relation_add", json!({ "source": "pump", "relation": "relates_to", "target": "mill" }));
+        }
+        let ledger = s.engine.existing_ledger().expect("a ledger");
+        let last = ledger.read(&Control::default(), |r| r.head()).expect("a head").seq;
+        edit(&s, Damage::AuditTail(last - 1));
+        sick(&s, "audit");
+    }
 }
 
 #[test]

@@ -129,6 +129,24 @@ fn a_purge_that_fails_can_be_repeated_until_it_is_complete() {
 }
 
 #[test]
+fn what_a_purged_digest_covered_is_distilled_anew_though_the_purge_was_cut_short() {
+    let mut s = home(21);
+    become_owner(&mut s);
+    let secret =
+        tell(&s, "move", "The crew decided to load the three lorries behind the old bakery at dawn.");
+    tell(&s, "move", "The second lorry failed because its axle broke near kilometre 40.");
+    tell(&s, "move", "We must order a new axle before the next move.");
+    let digest = s.ok("consolidate", json!({}))["ids"][0].clone();
+    let s = script(s, FaultPoint::AfterCommit, 1, Fault::Io);
+    assert_eq!(s.fails("purge", json!({ "id": secret })), ErrorKind::Unavailable);
+    let s = reopen(s, 77, &FaultPlan::none());
+    assert_eq!(s.fails("inspect", json!({ "id": digest })), ErrorKind::NotFound, "the digest went first");
+    assert_eq!(s.ok("purge", json!({ "id": secret }))["remaining"], json!([]));
+    let again = s.ok("consolidate", json!({ "min_episodes": 2 }));
+    assert_eq!((&again["digests"], &again["episodes_covered"]), (&json!(1), &json!(2)), "{again}");
+}
+
+#[test]
 fn a_backup_that_fails_leaves_no_half_of_one() {
     for (fault, kind) in FAULTS {
         let s = script(furnished(), FaultPoint::Open, 1, fault);

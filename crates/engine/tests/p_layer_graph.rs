@@ -287,3 +287,22 @@ fn secrets_in_labels_and_properties_are_blacked_out() {
     assert!(!added.to_string().contains(token), "{added}");
     assert!(!added["redacted"].as_array().expect("families").is_empty());
 }
+
+#[test]
+fn pages_of_a_query_hold_every_entity_once() {
+    let s = Session::new();
+    let labels = ["old pump", "pump", "a pump", "zeppelin pump", "mill"];
+    labels.iter().for_each(|label| drop(entity(&s, label, "tool")));
+    let (mut found, mut after) = (Vec::new(), 0);
+    loop {
+        let page = s.ok("entity_list", json!({ "query": "Pump", "limit": 1, "after": after }));
+        let row = &page["entities"][0];
+        found.push(row["label"].as_str().expect("a label").to_owned());
+        if page["has_more"] == false {
+            break;
+        }
+        after = row["number"].as_i64().expect("a number");
+    }
+    assert_eq!(found, labels[..4]);
+    assert_eq!(s.ok("entity_list", json!({ "query": "p_mp" }))["entities"], json!([]), "no pattern");
+}

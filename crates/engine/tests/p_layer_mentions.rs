@@ -188,3 +188,13 @@ fn the_graph_moves_whole_and_nothing_comes_twice() {
     assert_eq!(around(&fresh, "postgres")["memories"].as_array().map(Vec::len), Some(1));
     assert_eq!(fresh.ok("doctor", json!({}))["healthy"], true);
 }
+
+#[test]
+fn of_two_namespaces_with_the_label_an_agents_own_is_linked() {
+    let mut s = Session::new();
+    s.ok("entity_add", json!({ "label": "Night Owl", "kind": "tool" }));
+    s.scope.namespace = "codex".into();
+    let own = s.ok("entity_add", json!({ "label": "Night Owl", "kind": "tool" }))["id"].clone();
+    let memory = s.remember("the night owl missed a backup");
+    assert_eq!(memories(&around(&s, own.as_str().expect("an id"))), [memory]);
+}

@@ -236,14 +236,14 @@ impl StoreError {
             Self::Cancelled => "nothing was changed; call again when wanted".into(),
             Self::NotInitialized { .. } => "run `strata init`, or store something first".into(),
             Self::ReadOnly { .. } => {
-                "reading works; to write, make the home writable or choose another with --home".into()
+                "reading works; to write, make the home writable or choose another with `--home`".into()
             }
             Self::Full { .. } => "free some space and try again; nothing was changed".into(),
             Self::Io { .. } => {
                 "check the disk and the permissions of the home, then run `strata doctor`".into()
             }
             Self::NetworkFilesystem { .. } => {
-                "set STRATA_HOME to a directory on a local disk; the vault may stay on the share".into()
+                "set `STRATA_HOME` to a directory on a local disk; the vault may stay on the share".into()
             }
             Self::Newer { .. } => "update Strata; the data is untouched".into(),
             Self::MigrationChanged { .. } => {
@@ -264,7 +264,7 @@ impl StoreError {
             Self::Ambiguous { .. } => "give more characters of the id".into(),
             Self::Parse(wrong) => wrong.allowed.clone(),
             Self::Invalid(_) => "correct the request and send it again".into(),
-            Self::Internal(_) => "this is a fault of Strata: report it".into(),
+            Self::Internal(_) => "this is a fault of Strata; report it".into(),
         }
     }
 

@@ -44,6 +44,8 @@ pub enum Damage<'a> {
     SnapshotHash(&'a str),
     /// Another confidence in the earliest state of a memory, by its number.
     FirstState(i64),
+    /// Another confidence in the present state of a memory, by its number: in its row and in its latest state.
+    LastState(i64),
     /// A link (`supersedes` or `parent`) of a memory led to nothing, by its number.
     Link(&'a str, i64),
     /// The row of a memory taken out, by its number, and its states with it; tags and evidence stay.
@@ -119,6 +121,14 @@ pub fn tamper(ledger: &Database, damage: Damage<'_>) {
                  AND from_seq = (SELECT min(from_seq) FROM memory_states WHERE number = $1)",
             vec![number.into()],
         )],
+        Damage::LastState(number) => vec![
+            ("UPDATE memories SET confidence = 0.123 WHERE number = $1", vec![number.into()]),
+            (
+                "UPDATE memory_states SET confidence = 0.123 WHERE number = $1
+                     AND from_seq = (SELECT max(from_seq) FROM memory_states WHERE number = $1)",
+                vec![number.into()],
+            ),
+        ],
         Damage::Link("parent", number) => {
             vec![("UPDATE memories SET parent = 'mem_0000000000' WHERE number = $1", vec![number.into()])]
         }

@@ -8,7 +8,7 @@ use crate::{
     engine::Engine,
     error::Error,
     operation::Call,
-    render::{neutral, one_line},
+    render::{neutral, shortened},
     rules::Ruled,
 };
 
@@ -42,7 +42,7 @@ pub fn page(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
 /// A rule's line: when it applies stands before what it says.
 fn rule_line(rule: &Ruled) -> String {
     match &rule.attributes.condition {
-        Some(condition) => headline(&rule.memory, &format!("(when: {condition}) ")),
+        Some(condition) => conditioned(&format!("(when: {condition}) "), &rule.memory),
         None => line(&rule.memory),
     }
 }
@@ -53,16 +53,12 @@ fn weight(memory: &MemoryRow) -> f64 {
 }
 
 fn line(memory: &MemoryRow) -> String {
-    headline(memory, "")
+    conditioned("", memory)
 }
 
-fn headline(memory: &MemoryRow, before: &str) -> String {
+fn conditioned(when: &str, memory: &MemoryRow) -> String {
     let text = if memory.title.is_empty() { &memory.body } else { &memory.title };
-    let flat = neutral(&one_line(&format!("{before}{text}")));
-    let mut shown: String = flat.chars().take(LINE).collect();
-    if flat.chars().nth(LINE).is_some() {
-        shown.push('…');
-    }
+    let shown = neutral(&shortened(&format!("{when}{text}"), LINE));
     format!("- {} {} {}: {shown}", memory.id, memory.state.layer, memory.kind)
 }
 

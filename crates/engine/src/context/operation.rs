@@ -18,8 +18,8 @@ use crate::{
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     recall::{
         item::Item,
-        operation::HitView,
         search::{Floor, Query, search},
+        view::HitView,
     },
     render::{Document, Mark, Record, Render, Trust},
     rules::{self, Ruled},

@@ -57,14 +57,6 @@ impl Budget {
         }
     }
 
-    /// The argument that the caller raises for more.
-    const fn argument(self) -> &'static str {
-        match self {
-            Self::Tokens(_) => "budget_tokens",
-            Self::Characters { .. } => "budget_chars",
-        }
-    }
-
     /// What a text costs in the unit that the caller counts in.
     fn cost(self, text: &str) -> u32 {
         match self {

@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 use strata_core::graph::{Direction, depth, ontology::Misfit};
 
 use super::{
-    explore::{is_zero, table},
+    explore::table,
     naming,
     walk::{self, Row},
 };
 use crate::{
     engine::Engine,
     error::Error,
-    operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
+    operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset, is_default},
     render::{Document, Mark, Render},
 };
 
@@ -50,7 +50,7 @@ pub struct Response {
     /// Each entity that is reached, once, nearest first.
     pub closure: Vec<Row>,
     /// Entities that were left out for length.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub more: usize,
 }
 

@@ -52,7 +52,7 @@ impl From<OriginName> for Origin {
 /// The entities.
 #[derive(Debug, Serialize)]
 pub struct Response {
-    /// Those found.
+    /// Those found, oldest first.
     pub entities: Vec<Listed>,
     /// Whether there are more.
     pub has_more: bool,
@@ -101,24 +101,15 @@ impl Operation for EntityList {
             request.kind.as_deref().map(kind_word).transpose().map_err(|e| Error::parse("kind", &e))?;
         let origin = request.origin.map(Origin::from);
         let limit = request.limit.map_or(50, |n| (n as usize).clamp(1, 500));
-        let after = request.after.unwrap_or(0);
-        let query = request.query.filter(|query| !label::key(query).is_empty());
-        let mut rows = engine.ledger(call)?.read(&engine.control(call), |read| match &query {
-            Some(query) => {
-                let rows = read.find_entities(call.scope, query, usize::MAX)?.into_iter();
-                let wanted = |e: &EntityRow| {
-                    kind.as_ref().is_none_or(|k| *k == e.kind) && origin.is_none_or(|o| o == e.origin)
-                };
-                Ok(rows.filter(|e| e.number > after && wanted(e)).take(limit + 1).collect())
-            }
-            None => read.entities(&EntityFilter {
-                visible_from: Some(call.scope.clone()),
-                kind: kind.clone(),
-                origin,
-                after,
-                limit: limit + 1,
-            }),
-        })?;
+        let filter = EntityFilter {
+            visible_from: Some(call.scope.clone()),
+            holding: request.query.filter(|query| !label::key(query).is_empty()),
+            kind,
+            origin,
+            after: request.after.unwrap_or(0),
+            limit: limit + 1,
+        };
+        let mut rows = engine.ledger(call)?.read(&engine.control(call), |read| read.entities(&filter))?;
         let has_more = rows.len() > limit;
         rows.truncate(limit);
         Ok(Response { entities: rows.into_iter().map(Listed::from).collect(), has_more })

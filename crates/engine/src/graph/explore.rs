@@ -11,7 +11,7 @@ use super::{
 use crate::{
     engine::Engine,
     error::Error,
-    operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
+    operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset, is_default},
     render::{Block, Document, Mark, Render},
 };
 
@@ -59,13 +59,8 @@ pub struct Explored {
     /// Memories that mention it, those that somebody linked first.
     pub memories: Vec<Linked>,
     /// Rows that were left out for length.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub more: usize,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the serialiser passes references")]
-pub(super) fn is_zero(number: &usize) -> bool {
-    *number == 0
 }
 
 impl Operation for Explore {

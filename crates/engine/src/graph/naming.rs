@@ -129,12 +129,10 @@ pub fn named_in(read: &LedgerRead<'_>, scope: &Scope, text: &str) -> Result<Vec<
 /// Those of the entities that the text with this key names; of one label the nearest scope's.
 pub(super) fn pick(key: &str, rows: Vec<EntityRow>) -> Vec<EntityRow> {
     let mut by_label: BTreeMap<String, EntityRow> = BTreeMap::new();
-    let depth = |scope: &Scope| (scope.branch.is_some(), scope.project.is_some());
     for row in rows {
-        let nearer =
-            by_label.get(&label::key(&row.label)).is_none_or(|old| depth(&row.scope) > depth(&old.scope));
-        if nearer {
-            by_label.insert(label::key(&row.label), row);
+        let key = label::key(&row.label);
+        if by_label.get(&key).is_none_or(|old| row.scope.nearness() > old.scope.nearness()) {
+            by_label.insert(key, row);
         }
     }
     let labels: Vec<&str> = by_label.keys().map(String::as_str).collect();

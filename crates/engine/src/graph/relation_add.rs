@@ -247,11 +247,6 @@ impl Render for Response {
         if let Some(memory) = &self.memory {
             document = document.note(Mark::Info, format!("linked to {memory}"));
         }
-        if !self.redacted.is_empty() {
-            let families = self.redacted.join(", ");
-            document =
-                document.note(Mark::Warning, format!("secrets were blacked out before storing: {families}"));
-        }
-        document
+        document.note_redacted(&self.redacted)
     }
 }

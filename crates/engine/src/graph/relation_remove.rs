@@ -118,7 +118,7 @@ fn find(
     let seen = read.relations_between(source.number, &relation, target.number)?.into_iter();
     let seen = seen.filter(|r| sees_scope(call, &r.scope));
     // Of the same relation said in several places, the nearest one.
-    let nearest = seen.max_by_key(|r| (r.scope.branch.is_some(), r.scope.project.is_some()));
+    let nearest = seen.max_by_key(|r| r.scope.nearness());
     Ok(nearest.ok_or_else(|| missing(&format!("{} {relation} {}", source.label, target.label))))
 }
 

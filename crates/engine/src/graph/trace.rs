@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 use strata_core::graph::{Direction, depth};
 
 use super::{
-    explore::{is_zero, with_memories, with_rows},
+    explore::{with_memories, with_rows},
     naming,
     walk::{self, Linked, Row},
 };
 use crate::{
     engine::Engine,
     error::Error,
-    operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
+    operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset, is_default},
     render::{Block, Document, Mark, Render},
 };
 
@@ -57,7 +57,7 @@ pub struct Traced {
     /// Memories that mention it.
     pub memories: Vec<Linked>,
     /// Rows that were left out for length.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub more: usize,
 }
 

@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 
 use serde::Serialize;
-use strata_core::{graph::Direction, redact::clean_text, scope::Scope, time::Timestamp};
+use strata_core::{graph::Direction, scope::Scope, time::Timestamp};
 use strata_store::{
     error::StoreError,
     ledger::{Edge, LedgerRead, LinkedMemory},
 };
 
 use super::naming::Shown;
+use crate::render::headline;
 
 /// Most rows that one list of an answer shows.
 pub(super) const MAX_ROWS: usize = 200;
@@ -114,25 +115,14 @@ pub struct Linked {
 
 impl From<LinkedMemory> for Linked {
     fn from(memory: LinkedMemory) -> Self {
-        let text = if memory.title.is_empty() { &memory.body } else { &memory.title };
         Self {
-            text: first_words(text),
+            text: headline(&memory.title, &memory.body, FIRST_WORDS),
             id: memory.id,
             number: memory.number,
             layer: memory.layer,
             link: memory.origin.as_str(),
         }
     }
-}
-
-fn first_words(text: &str) -> String {
-    let clean = clean_text(text).text;
-    let mut words = clean.split_whitespace().collect::<Vec<_>>().join(" ");
-    if let Some((cut, _)) = words.char_indices().nth(FIRST_WORDS) {
-        words.truncate(cut);
-        words.push('…');
-    }
-    words
 }
 
 /// The memories in force that speak of an entity.

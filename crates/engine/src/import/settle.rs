@@ -174,7 +174,8 @@ impl<'a> Settling<'a> {
             self.settled.updated += 1;
         }
         for (head, state) in &plan.adjusted {
-            let seq = self.record(state.layer, "update", &head.id, "as in the older store", None)?;
+            let hash = Some(state.hash(&head.content_hash));
+            let seq = self.record(state.layer, "update", &head.id, "as in the older store", hash)?;
             self.w.change_state(head.number, Some(head.state_seq), state, seq)?;
             self.settled.updated += 1;
         }
@@ -333,8 +334,9 @@ impl<'a> Settling<'a> {
             (status, _) => status,
         };
         let (layer, id) = (row.new.state.layer, row.new.id.as_str());
-        let ended = self.record(layer, word(status), id, why, None)?;
-        let history = [(born, row.new.state), (ended, State { status, ..row.new.state })];
+        let end = State { status, ..row.new.state };
+        let ended = self.record(layer, word(status), id, why, Some(end.hash(&row.new.content_hash())))?;
+        let history = [(born, row.new.state), (ended, end)];
         self.load(number, &row.new, &history, (successor, successor.map(|_| why)))
     }
 
@@ -362,7 +364,8 @@ impl<'a> Settling<'a> {
         match self.w.live_by_content(&new.scope, &key)?.filter(|twin| twin.id != head.id) {
             None => self.replace(new, 0, head, why),
             Some(twin) => {
-                let retired = self.record(head.state.layer, "supersede", &head.id, why, None)?;
+                let hash = Some(head.state.superseded().hash(&head.content_hash));
+                let retired = self.record(head.state.layer, "supersede", &head.id, why, hash)?;
                 self.w.supersede(head.number, twin.number, why, retired)
             }
         }
@@ -372,7 +375,8 @@ impl<'a> Settling<'a> {
     /// because two of the same text cannot be in force together.
     fn replace(&self, new: &NewMemory, wanted: i64, old: &MemoryRow, why: &str) -> Result<(), StoreError> {
         let number = self.w.free_number(PurgedKind::Memory, wanted)?;
-        let retired = self.record(old.state.layer, "supersede", &old.id, why, None)?;
+        let hash = Some(old.state.superseded().hash(&old.content_hash));
+        let retired = self.record(old.state.layer, "supersede", &old.id, why, hash)?;
         let born = self.born(new, why)?;
         let hidden = State { status: Status::Archived, ..new.state };
         self.load(number, new, &[(born, hidden)], (None, None))?;
@@ -395,13 +399,12 @@ impl<'a> Settling<'a> {
             (Status::Superseded, None) => Status::Archived,
             (status, _) => status,
         };
-        let seq = self.record(head.state.layer, word(status), &head.id, why, None)?;
+        let state = State { status, pinned: false, ..head.state };
+        let hash = Some(state.hash(&head.content_hash));
+        let seq = self.record(head.state.layer, word(status), &head.id, why, hash)?;
         match successor {
             Some(by) => self.w.supersede(head.number, by.number, why, seq),
-            None => {
-                let state = State { status, pinned: false, ..head.state };
-                self.w.change_state(head.number, Some(head.state_seq), &state, seq)
-            }
+            None => self.w.change_state(head.number, Some(head.state_seq), &state, seq),
         }
     }
 

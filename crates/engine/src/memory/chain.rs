@@ -12,12 +12,14 @@ use crate::{
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
-    render::{Block, Document, Mark, Record, Render, Trust},
-    snapshot::first_words,
+    render::{Block, Document, Mark, Record, Render, Trust, headline},
 };
 
 /// See the module.
 pub struct Chain;
+
+/// Characters of a version's text without `full`.
+const FIRST_WORDS: usize = 80;
 
 /// Which memory.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -122,7 +124,7 @@ fn link(r: &LedgerRead<'_>, row: MemoryRow, full: bool) -> Result<Link, StoreErr
     let over = !row.state.status.is_live();
     let ended = if over { ended(r, &row)? } else { None };
     Ok(Link {
-        text: if full { row.body.clone() } else { first_words(&row) },
+        text: if full { row.body.clone() } else { headline(&row.title, &row.body, FIRST_WORDS) },
         kind: row.kind.to_string(),
         layer: row.state.layer.to_string(),
         status: row.state.status.to_string(),

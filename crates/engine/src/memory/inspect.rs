@@ -599,7 +599,7 @@ impl Render for Response {
     }
 }
 
-/// A point in time to the minute in the user's zone.
+/// A point in time to the second in the user's zone.
 fn stamp(at: Timestamp, zone: &TimeZone) -> String {
     at.to_jiff().map_or_else(
         || at.to_rfc3339(),

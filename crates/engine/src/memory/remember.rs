@@ -202,15 +202,11 @@ impl Render for Response {
         if let Some(contradicts) = &self.contradicts {
             document = document.note(Mark::Warning, contradicts.sentence());
         }
-        let told = |id: &String| self.contradicts.as_ref().is_some_and(|c| c.id == *id);
-        if let Some(similar) = self.similar.as_ref().filter(|s| !told(&s.id)) {
+        let is_named = |id: &String| self.contradicts.as_ref().is_some_and(|c| c.id == *id);
+        if let Some(similar) = self.similar.as_ref().filter(|s| !is_named(&s.id)) {
             document = document.note(Mark::Warning, similar.sentence());
         }
-        if !self.redacted.is_empty() {
-            let families = self.redacted.join(", ");
-            document =
-                document.note(Mark::Warning, format!("secrets were blacked out before storing: {families}"));
-        }
+        document = document.note_redacted(&self.redacted);
         if let Some(route) = &self.route {
             document = document.note(Mark::Info, format!("this might belong elsewhere ({route})"));
         }

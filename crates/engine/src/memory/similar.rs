@@ -3,6 +3,8 @@
 use serde::Serialize;
 use strata_core::duplicate::{Comparison, DifferenceKind, Verdict, contradiction::Contradiction};
 
+use crate::render::shortened;
+
 /// What was found, for the writer to act on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Similar {
@@ -41,7 +43,7 @@ impl Similar {
             verdict,
             similarity: (comparison.similarity * 100.0).round() / 100.0,
             differences: differences.map(|d| format!("{} -> {}", side(&d.a), side(&d.b))).collect(),
-            text: stored.chars().take(EXCERPT).collect(),
+            text: shortened(stored, EXCERPT),
         })
     }
 
@@ -85,7 +87,7 @@ impl Contradicts {
             subject: found.subject,
             values: [found.a, found.b],
             score: found.score,
-            text: stored.chars().take(EXCERPT).collect(),
+            text: shortened(stored, EXCERPT),
         }
     }
 

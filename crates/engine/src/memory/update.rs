@@ -233,13 +233,6 @@ impl Render for Response {
                 self.previous_number, self.number, self.id
             )
         };
-        let document = Document::new().note(Mark::Good, text);
-        if self.redacted.is_empty() {
-            return document;
-        }
-        document.note(
-            Mark::Warning,
-            format!("secrets were blacked out before storing: {}", self.redacted.join(", ")),
-        )
+        Document::new().note(Mark::Good, text).note_redacted(&self.redacted)
     }
 }

@@ -77,8 +77,8 @@ pub fn store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Stored, 
         authority::authorise(engine, call, Action::Update, old.state.layer, &old.id)?;
     }
     let new = new_memory(engine, &actor, draft, &identity, plan.predecessor.as_ref(), &plan.reason);
-    let told = (new.title.as_str(), draft.text.as_str());
-    let noticed = noticing::look(engine, ledger, &control, told, &draft.scope, &new.writer)?;
+    let text = (new.title.as_str(), draft.text.as_str());
+    let noticed = noticing::look(engine, ledger, &control, text, &draft.scope, &new.writer)?;
     // Statistics go along with a commit that is made anyway.
     let used = engine.uses().take();
     let (recalled, inspected) = (used.recalled(), used.inspected());

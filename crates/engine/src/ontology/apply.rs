@@ -1,11 +1,9 @@
 //! `gate apply`: the system puts what a person approved into the ontology.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
 use strata_store::files::FileLock;
 
 use super::{
-    Outcome,
+    Outcome, Request,
     desk::{Desk, Opened, checked},
     entry,
     proposal::Stage,
@@ -19,13 +17,6 @@ use crate::{
 
 /// See the module.
 pub struct Apply;
-
-/// Which proposal.
-#[derive(Debug, Deserialize, JsonSchema)]
-pub struct Request {
-    /// The proposal's id.
-    pub id: String,
-}
 
 impl Operation for Apply {
     type Request = Request;

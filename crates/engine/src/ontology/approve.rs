@@ -1,11 +1,9 @@
 //! `gate approve`: a person lets a proposal through, with a signature over what it says.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
 use strata_core::policy::Action;
 
 use super::{
-    Outcome,
+    Outcome, Request,
     desk::{Desk, checked},
     proposal::Stage,
 };
@@ -17,13 +15,6 @@ use crate::{
 
 /// See the module.
 pub struct Approve;
-
-/// Which proposal.
-#[derive(Debug, Deserialize, JsonSchema)]
-pub struct Request {
-    /// The proposal's id.
-    pub id: String,
-}
 
 impl Operation for Approve {
     type Request = Request;

@@ -1,11 +1,9 @@
 //! `gate deprecate`: a proposal that was approved or applied is given up for good.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
 use strata_core::policy::Action;
 
 use super::{
-    Outcome,
+    Outcome, Request,
     desk::{Desk, checked},
     proposal::Stage,
 };
@@ -17,13 +15,6 @@ use crate::{
 
 /// See the module.
 pub struct Deprecate;
-
-/// Which proposal.
-#[derive(Debug, Deserialize, JsonSchema)]
-pub struct Request {
-    /// The proposal's id.
-    pub id: String,
-}
 
 impl Operation for Deprecate {
     type Request = Request;

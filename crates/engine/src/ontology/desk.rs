@@ -18,7 +18,7 @@ use strata_store::{
     ledger::{AuditFilter, NewAudit},
 };
 
-use super::proposal::{Proposal, digits};
+use super::proposal::Proposal;
 use crate::{
     authority::{self, PUBLIC_KEY},
     engine::Engine,
@@ -192,8 +192,7 @@ impl<'a> Desk<'a> {
     pub(super) fn key(&self) -> Result<Option<PublicKey>, Error> {
         let control = self.engine.control(self.call);
         let text = self.engine.ledger(self.call)?.read(&control, |r| r.setting(PUBLIC_KEY))?;
-        let bytes = text.as_deref().and_then(digits::<32>);
-        Ok(bytes.and_then(|bytes| PublicKey::from_bytes(&bytes).ok()))
+        Ok(text.as_deref().and_then(authority::parse_public_key))
     }
 
     /// Lets through whoever may take `step`, which goes on record as `name`; so does the refusal of all others.
@@ -203,14 +202,8 @@ impl<'a> Desk<'a> {
         (step, name): (&str, &'static str),
         id: &str,
     ) -> Result<Principal, Error> {
-        let allowed = authority::authorise_as(self.engine, self.call, action, name, Layer::P0, id);
-        allowed.map_err(|error| match error {
-            Error::ApprovalRequired { action, reason, .. } => {
-                let command = format!("strata gate {step} {id}, at a terminal, with the passphrase");
-                Error::ApprovalRequired { action, reason, command }
-            }
-            other => other,
-        })
+        authority::authorise_as(self.engine, self.call, action, name, Layer::P0, id)
+            .map_err(|e| e.with_command(format!("strata gate {step} {id}")))
     }
 
     /// The system, doing for the caller what a human approved.

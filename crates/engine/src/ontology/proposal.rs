@@ -102,7 +102,7 @@ impl Proposal {
     /// Whether a human whose key is `key` approved exactly what it says now.
     pub(super) fn is_signed(&self, key: &PublicKey) -> bool {
         let Some(approval) = &self.approval else { return false };
-        let Some(signature) = digits::<64>(&approval.signature) else { return false };
+        let Some(signature) = digits(&approval.signature) else { return false };
         let target = hexadecimal(&self.digest());
         key.verify_approval(ACTION, &target, Timestamp(approval.at), &Signature(signature)).is_ok()
     }
@@ -116,7 +116,7 @@ impl Proposal {
 }
 
 /// Bytes from hexadecimal digits.
-pub(super) fn digits<const N: usize>(text: &str) -> Option<[u8; N]> {
+fn digits<const N: usize>(text: &str) -> Option<[u8; N]> {
     if text.len() != 2 * N || !text.bytes().all(|b| b.is_ascii_hexdigit()) {
         return None;
     }

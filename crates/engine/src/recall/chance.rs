@@ -14,8 +14,8 @@ use super::{
 };
 use crate::{engine::Engine, error::Error, operation::Call};
 
-/// Memories among which one is drawn, from a place that was drawn first.
-const AMONG: usize = 32;
+/// Memories of which one is drawn; they follow a place in the order of numbers that is drawn first.
+const CANDIDATES: usize = 32;
 
 /// Draws one that the query's filters let through and that is not among the hits; none when nothing was
 /// found, or when the past was asked for.
@@ -46,22 +46,22 @@ pub(super) fn draw(
         tags: query.tags.clone(),
         session: query.session.clone(),
         statuses: vec![Status::Active],
-        limit: AMONG + shown.len(),
+        limit: CANDIDATES + shown.len(),
         ..MemoryFilter::default()
     };
     let (place, choice) = (engine.ids().bits(), engine.ids().bits());
-    let mut among = engine.ledger(call)?.read(&engine.control(call), |r| {
+    let mut candidates = engine.ledger(call)?.read(&engine.control(call), |r| {
         let newest = r.memories(&all)?;
         let Some(last) = newest.first().map(|m| m.number) else { return Ok(newest) };
-        let before = 1 + i64::try_from(place % last.unsigned_abs().max(1)).unwrap_or(0) + 1;
-        let mut page = r.memories(&MemoryFilter { before: Some(before), ..all.clone() })?;
+        let highest = 1 + i64::try_from(place % last.unsigned_abs().max(1)).unwrap_or(0);
+        let mut page = r.memories(&MemoryFilter { before: Some(highest + 1), ..all.clone() })?;
         page.retain(fits);
         Ok(if page.is_empty() { newest } else { page })
     })?;
-    among.retain(fits);
-    if among.is_empty() {
+    candidates.retain(fits);
+    if candidates.is_empty() {
         return Ok(None);
     }
-    let chosen = usize::try_from(choice % among.len() as u64).unwrap_or(0);
-    Ok(Some(among.swap_remove(chosen)))
+    let chosen = usize::try_from(choice % candidates.len() as u64).unwrap_or(0);
+    Ok(Some(candidates.swap_remove(chosen)))
 }

@@ -11,7 +11,7 @@ use crate::{
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
-    render::{Block, Document, Mark, Record, Render, Trust},
+    render::{Block, Document, Mark, Record, Render, Trust, shortened},
 };
 
 /// See the module.
@@ -142,7 +142,7 @@ impl Operation for List {
 impl Item {
     fn new(review: ReviewRow, memory: Option<&MemoryRow>, zone: &jiff::tz::TimeZone) -> Self {
         Self {
-            text: shorten(&proposed(&review, memory)),
+            text: shortened(&proposed(&review, memory), EXCERPT),
             id: review.id,
             kind: review.kind,
             status: review.status.as_str(),
@@ -163,7 +163,7 @@ impl Item {
         }
         attributes.extend([format!("by {}", self.proposer), self.date.clone()]);
         if !self.reason.is_empty() {
-            attributes.push(format!("because: {}", shorten(&self.reason)));
+            attributes.push(format!("because: {}", shortened(&self.reason, EXCERPT)));
         }
         Record { id: self.id.clone(), attributes, title: None, text: self.text.clone() }
     }
@@ -182,14 +182,6 @@ fn proposed(review: &ReviewRow, memory: Option<&MemoryRow>) -> String {
             .map_or_else(|_| body(), |c| format!("{}: {} ({})", c.subject, c.values.join(" / "), c.axis)),
         _ => body(),
     }
-}
-
-fn shorten(text: &str) -> String {
-    let mut short: String = text.chars().take(EXCERPT).collect();
-    if text.chars().nth(EXCERPT).is_some() {
-        short.push('…');
-    }
-    short
 }
 
 impl Render for Response {

@@ -52,17 +52,18 @@ impl Operation for Reject {
         let layer = open.layer().unwrap_or(Layer::P5);
         let actor = authority::authorise(engine, call, Action::Reject, layer, &review.target)?;
         let reason = on_record(review, &note);
+        let candidate = open.memory.as_ref().filter(|m| m.state.status == Status::Candidate);
+        let archived = candidate.map(|m| (m, State { status: Status::Archived, ..m.state }));
         let row = NewAudit {
             layer: open.layer(),
             reason: &reason,
             before_hash: open.memory.as_ref().map(|memory| memory.content_hash),
+            after_hash: archived.map(|(memory, state)| state.hash(&memory.content_hash)),
             ..NewAudit::new(&actor, call.face, Action::Reject.as_str(), &review.target)
         };
-        let candidate = open.memory.as_ref().filter(|m| m.state.status == Status::Candidate);
         engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
             let seq = w.record(&row)?;
-            if let Some(memory) = candidate {
-                let state = State { status: Status::Archived, ..memory.state };
+            if let Some((memory, state)) = archived {
                 w.change_state(memory.number, Some(memory.state_seq), &state, seq)?;
             }
             w.decide_review(&review.id, ReviewStatus::Rejected, &call.principal.to_string(), &note, seq)

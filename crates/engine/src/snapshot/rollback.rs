@@ -216,17 +216,8 @@ impl Plan {
             });
         }
         let Some(layer) = layer else { return Ok(call.principal.clone()) };
-        let authorised = authority::authorise(engine, call, Action::Rollback, layer, name);
-        authorised.map_err(|error| match error {
-            Error::ApprovalRequired { action, reason, .. } => Error::ApprovalRequired {
-                action,
-                reason,
-                command: format!(
-                    "strata snapshot rollback {name} at a terminal, with the passphrase set by `strata init`"
-                ),
-            },
-            other => other,
-        })
+        authority::authorise(engine, call, Action::Rollback, layer, name)
+            .map_err(|e| e.with_command(format!("strata snapshot rollback {name}")))
     }
 
     /// Does it in one transaction; `None` when somebody wrote since the plan was made.

@@ -56,6 +56,16 @@ pub(crate) fn reopen(mut s: Session, seed: u64, faults: &FaultPlan) -> Session {
     s
 }
 
+/// Opens the home of a session anew, so many hours after it was made.
+pub(crate) fn later(mut s: Session, hours: i64) -> Session {
+    s.engine = Engine::with_sources(
+        Settings::for_home(s.home.path()),
+        Box::new(ManualClock::at(strata_core::time::Timestamp(support::NOON.0 + hours * 3_600_000_000))),
+        Box::new(SeededIds::new(100 + hours.unsigned_abs())),
+    );
+    s
+}
+
 /// A key that costs nothing to derive.
 pub(crate) fn secret(passphrase: &str) -> SecretKey {
     SecretKey::derive(passphrase, &[3; 16], DerivationParams::CHEAP).expect("derived")

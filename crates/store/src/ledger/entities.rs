@@ -80,6 +80,8 @@ pub struct EntityChange<'a> {
 pub struct EntityFilter {
     /// What a reader standing here sees. `None` is everything.
     pub visible_from: Option<Scope>,
+    /// Only those whose label holds this text, as labels are compared.
+    pub holding: Option<String>,
     /// Only this kind.
     pub kind: Option<String>,
     /// Only this origin.
@@ -92,8 +94,8 @@ pub struct EntityFilter {
 
 pub(super) const COLUMNS: &str = "e.number, e.id, e.label, e.kind, e.properties, e.namespace, e.project, e.branch, \
                                   e.origin, e.confidence, e.writer, e.created_at, e.seq";
-/// Numbers or texts asked for in one statement.
-const CHUNK: usize = 200;
+/// Numbers or texts asked for in one statement: the longest list that [`padded`] is given.
+pub(super) const LIST: usize = 200;
 
 /// No label's key is longer, in bytes: its 200 characters become 18 of 4 bytes at most. A database takes no pattern
 /// of any length.
@@ -130,7 +132,7 @@ impl LedgerRead<'_> {
         all.and("e.label_key =", &key, "");
         let sql = format!("SELECT {COLUMNS} FROM entities e WHERE {}", all.sql);
         let found = self.transaction.query(&sql, &all.params, entity_from)?;
-        Ok(found.into_iter().max_by_key(|e| (nearness(&e.scope), e.number)))
+        Ok(found.into_iter().max_by_key(|e| (e.scope.nearness(), e.number)))
     }
 
     /// The entities seen from `scope` whose label is, begins with or holds `text`, in this order.
@@ -144,7 +146,7 @@ impl LedgerRead<'_> {
         if key.len() > LONGEST_KEY {
             return Ok(Vec::new());
         }
-        let escaped = key.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
+        let escaped = escaped(&key);
         let (begins, holds) = (format!("{escaped}%"), format!("%{escaped}%"));
         let mut all = Conditions::new("e.tenant", self.tenant);
         all.visible_from("e.", scope);
@@ -165,7 +167,7 @@ impl LedgerRead<'_> {
     /// The entities seen from `scope` whose labels begin with one of [`label::heads`].
     pub fn entities_by_heads(&self, scope: &Scope, heads: &[String]) -> Result<Vec<EntityRow>, StoreError> {
         let mut rows = Vec::new();
-        for chunk in heads.chunks(CHUNK) {
+        for chunk in heads.chunks(LIST) {
             let mut all = Conditions::new("e.tenant", self.tenant);
             all.any_of("e.label_head", padded(chunk).map(String::as_str));
             all.visible_from("e.", scope);
@@ -177,9 +179,13 @@ impl LedgerRead<'_> {
 
     /// Lists entities, oldest first.
     pub fn entities(&self, filter: &EntityFilter) -> Result<Vec<EntityRow>, StoreError> {
+        let holds = filter.holding.as_deref().map(|text| format!("%{}%", escaped(&label::key(text))));
         let mut all = Conditions::new("e.tenant", self.tenant);
         if let Some(scope) = &filter.visible_from {
             all.visible_from("e.", scope);
+        }
+        if let Some(holds) = &holds {
+            all.and("e.label_key LIKE", holds, " ESCAPE '\\'");
         }
         all.any_of("e.kind", filter.kind.as_deref());
         all.any_of("e.origin", filter.origin.map(Origin::as_str));
@@ -261,19 +267,16 @@ impl LedgerWrite<'_> {
     }
 }
 
-/// How near a place is to a reader who sees it: the more it names, the nearer.
-fn nearness(scope: &Scope) -> (bool, bool, bool) {
-    (scope.branch.is_some(), scope.project.is_some(), scope.namespace != strata_core::scope::SHARED)
+/// A text as a pattern of `LIKE` that stands for itself.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
 }
 
 /// The values of a list, the last one repeated up to a few fixed lengths, so that few statements are prepared.
 pub(super) fn padded<T>(values: &[T]) -> impl Iterator<Item = &T> {
-    let length = values.len().next_power_of_two().min(CHUNK).max(values.len());
+    let length = values.len().next_power_of_two().min(LIST).max(values.len());
     values.iter().chain(std::iter::repeat_n(values.last(), length - values.len()).flatten())
 }
-
-/// The length of the lists that [`padded`] is given.
-pub(super) const LIST: usize = CHUNK;
 
 pub(super) fn entity_from(row: &Row<'_>) -> Result<EntityRow, StoreError> {
     Ok(EntityRow {

@@ -67,6 +67,16 @@ impl Default for MemoryFilter {
     }
 }
 
+impl MemoryFilter {
+    /// The newest fifty memories of every scope and every status.
+    pub fn of_any_status() -> Self {
+        Self { statuses: Status::ALL.to_vec(), ..Self::default() }
+    }
+}
+
+/// Memories read at a time by [`LedgerRead::for_each_memory`].
+const PAGE: usize = 500;
+
 /// A condition in the making.
 pub(super) struct Conditions<'p> {
     pub(super) sql: String,
@@ -150,6 +160,22 @@ impl LedgerRead<'_> {
             }
         }
         Ok(rows)
+    }
+
+    /// Visits every memory that `filter` lets through, newest first. They are read in pages; the filter's own
+    /// `before` and `limit` do not count.
+    pub fn for_each_memory(
+        &self,
+        filter: &MemoryFilter,
+        mut visit: impl FnMut(MemoryRow) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut page = MemoryFilter { before: None, limit: PAGE, ..filter.clone() };
+        loop {
+            let rows = self.memories(&page)?;
+            let Some(last) = rows.last() else { return Ok(()) };
+            page.before = Some(last.number);
+            rows.into_iter().try_for_each(&mut visit)?;
+        }
     }
 
     fn conditions<'p>(&'p self, filter: &'p MemoryFilter) -> Conditions<'p> {

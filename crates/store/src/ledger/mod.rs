@@ -109,6 +109,7 @@ pub const SCHEMA: Schema = Schema {
             min_reader: 1,
             min_writer: 3,
         },
+        // An older writer would purge an event and leave its words in the digests that quote it.
         Migration {
             version: 4,
             name: "digests",
@@ -124,12 +125,12 @@ pub const SCHEMA: Schema = Schema {
             min_reader: 1,
             min_writer: 5,
         },
+        // An older writer would purge a memory and leave what was noticed in it.
         Migration {
             version: 6,
             name: "graph",
             sql: include_str!("0006_graph.sql"),
             min_reader: 1,
-            // An older binary would purge a memory and leave what was noticed in it.
             min_writer: 6,
         },
     ],

@@ -128,7 +128,7 @@ impl LedgerRead<'_> {
 
     fn rule_refusals(&self, recent: Timestamp) -> Result<i64, StoreError> {
         let found = self.transaction.query_one(
-            "SELECT COALESCE(sum(f.count), 0) FROM refusals f
+            "SELECT CAST(COALESCE(sum(f.count), 0) AS BIGINT) FROM refusals f
              JOIN audit a ON a.tenant = f.tenant AND a.seq = f.first_seq
              WHERE f.tenant = $1 AND f.last_at >= $2 AND a.layer IN ('P0', 'P1')",
             params![self.tenant, recent],

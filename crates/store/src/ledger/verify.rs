@@ -224,11 +224,11 @@ impl LedgerRead<'_> {
             let hash = content_hash(salt, row.get(AFTER + 2)?, parts.each_ref().map(Option::as_deref));
             let recorded = row.get::<Option<Vec<u8>>>(AFTER + 4)?;
             // What is stored as a rule with attributes has the hash of both on record.
-            let told = match row.get::<Option<i64>>(AFTER + 6)? {
+            let expected = match row.get::<Option<i64>>(AFTER + 6)? {
                 Some(_) => rule_hash(&hash, &RuleAttributes::from_row(row, AFTER + 6)?),
                 None => hash,
             };
-            if row.blob(AFTER + 3)? != hash || recorded.is_some_and(|recorded| recorded != told) {
+            if row.blob(AFTER + 3)? != hash || recorded.is_some_and(|recorded| recorded != expected) {
                 findings.push(MemoryFinding::TextChanged { id: row.get(AFTER)? });
             }
             if !row.get::<bool>(AFTER + 5)? {
@@ -300,7 +300,7 @@ impl LedgerRead<'_> {
     /// Rows that belong to a memory which is not there, by table; tables without such rows are left out.
     pub fn orphans(&self) -> Result<Vec<(&'static str, i64)>, StoreError> {
         let mut found = Vec::new();
-        for table in ["evidence", "memory_tags", "bands", "usage"] {
+        for table in ["evidence", "memory_tags", "bands", "usage", "memory_states"] {
             let sql = format!(
                 "SELECT count(*) FROM {table} WHERE tenant = $1
                      AND number NOT IN (SELECT number FROM memories WHERE tenant = $1)"
@@ -333,6 +333,8 @@ impl LedgerRead<'_> {
             ("snapshots", "seq"),
             ("tombstones", "seq"),
             ("digests", "seq"),
+            ("entities", "seq"),
+            ("relations", "from_seq"),
         ] {
             let sql = format!("SELECT COALESCE(max({column}), 0) FROM {table} WHERE tenant = $1");
             let seq = self.transaction.query_one(&sql, params![self.tenant], |row| row.get(0))?.unwrap_or(0);

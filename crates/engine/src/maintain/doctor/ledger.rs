@@ -2,24 +2,22 @@
 
 use std::collections::{HashMap, HashSet};
 
-use strata_core::{chain::Checkpoint, memory::Status, signing::PublicKey, time::Timestamp};
+use strata_core::{chain::Checkpoint, memory::Status, time::Timestamp};
 use strata_store::{
     backup,
-    ledger::{LOCAL, LedgerRead, MemoryFilter, MemoryFinding, MemoryRow, OPEN, SCHEMA},
+    ledger::{LOCAL, MemoryFilter, MemoryFinding, OPEN, SCHEMA},
     sql::Access,
 };
 
 use super::Examination;
 use crate::{
-    authority::PUBLIC_KEY,
+    authority::{PUBLIC_KEY, parse_public_key},
     error::Error,
     maintain::{backup::directory, counted},
 };
 
 /// Things named in one finding; more say nothing new.
 const NAMED: usize = 10;
-/// Memories read at a time.
-const PAGE: usize = 1_000;
 
 impl Examination<'_> {
     /// Whether the ledger can be opened at all.
@@ -32,7 +30,7 @@ impl Examination<'_> {
         match opened {
             Err(error) if self.call.cancel.is_cancelled() => Err(error),
             Err(error) => {
-                let hint = format!("{} `strata backup list` shows what can be restored.", error.hint());
+                let hint = format!("{}; `strata backup list` shows what can be restored", error.hint());
                 self.bad("ledger", error.to_string(), hint);
                 Ok(false)
             }
@@ -70,7 +68,7 @@ impl Examination<'_> {
         let ledger = self.engine.existing_ledger()?;
         let (epoch, key, purged) =
             ledger.read(&control, |r| Ok((r.epoch()?, r.setting(PUBLIC_KEY)?, r.purged()?)))?;
-        let known = key.as_deref().map(public_key);
+        let known = key.as_deref().map(parse_public_key);
         if let Some(None) = known {
             self.bad("audit", "the key that signatures are checked against is damaged", "restore a backup");
         }
@@ -152,7 +150,7 @@ impl Examination<'_> {
             let mut open: HashMap<i64, _> =
                 r.as_of(OPEN - 1)?.into_iter().map(|row| (row.number, row)).collect();
             let mut wrong = Vec::new();
-            for_each_memory(r, |memory| {
+            r.for_each_memory(&MemoryFilter::of_any_status(), |memory| {
                 let held = open.remove(&memory.number);
                 let fits = held.is_some_and(|h| h.state == memory.state && h.from_seq == memory.state_seq);
                 if !fits {
@@ -195,7 +193,7 @@ impl Examination<'_> {
         let (dangling, orphaned) = ledger.read(&self.engine.control(self.call), |r| {
             let mut known: HashSet<String> = r.purged()?.into_iter().map(|p| p.id).collect();
             let mut links = Vec::new();
-            for_each_memory(r, |memory| {
+            r.for_each_memory(&MemoryFilter::of_any_status(), |memory| {
                 // What ended in a rollback need not have been replaced by anything.
                 let rolled_back =
                     memory.superseded_reason.as_deref().is_some_and(|why| why.starts_with("rollback:"));
@@ -268,28 +266,6 @@ impl Examination<'_> {
         }
         Ok(())
     }
-}
-
-fn for_each_memory(
-    r: &LedgerRead<'_>,
-    mut visit: impl FnMut(MemoryRow) -> Result<(), strata_store::error::StoreError>,
-) -> Result<(), strata_store::error::StoreError> {
-    let mut before = None;
-    loop {
-        let filter =
-            MemoryFilter { statuses: Status::ALL.to_vec(), before, limit: PAGE, ..MemoryFilter::default() };
-        let page = r.memories(&filter)?;
-        let Some(last) = page.last() else { return Ok(()) };
-        before = Some(last.number);
-        for memory in page {
-            visit(memory)?;
-        }
-    }
-}
-
-fn public_key(text: &str) -> Option<PublicKey> {
-    let bytes = blake3::Hash::from_hex(text).ok()?;
-    PublicKey::from_bytes(bytes.as_bytes()).ok()
 }
 
 /// The first few of a list, in words.

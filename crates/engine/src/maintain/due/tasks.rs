@@ -135,13 +135,14 @@ fn archive_trash(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
         }
         ledger.write(&control, engine.clock().now(), |w| {
             for memory in &old {
+                let state = State { status: Status::Archived, ..memory.state };
                 let seq = w.record(&NewAudit {
                     layer: Some(memory.state.layer),
                     reason: "in the trash for 30 days",
                     before_hash: Some(memory.content_hash),
+                    after_hash: Some(state.hash(&memory.content_hash)),
                     ..NewAudit::new(call.principal, call.face, "archive", &memory.id)
                 })?;
-                let state = State { status: Status::Archived, ..memory.state };
                 w.change_state(memory.number, Some(memory.state_seq), &state, seq)?;
             }
             Ok(())

@@ -7,14 +7,14 @@ use strata_core::{
 };
 use strata_store::ledger::RawKind;
 
-use super::{Request, one};
+use super::{Material, Request, one};
 use crate::{authority, engine::Engine, error::Error, operation::Call};
 
 /// What rests on the thing.
 #[derive(Debug, Default)]
 pub(super) struct Resting {
-    /// Digests with words of it: (id, number).
-    quoting: Vec<(Id, i64)>,
+    /// Digests with words of it.
+    quoting: Vec<Id>,
     /// Digests without, and later versions of those with.
     pub(super) others: Vec<String>,
 }
@@ -46,13 +46,13 @@ pub(super) fn find(engine: &Engine, call: &Call<'_>, id: &Id) -> Result<Resting,
     for (memory, quotes, line) in digests {
         match Id::parse(&memory.id) {
             Ok(digest) if quotes => {
-                resting.quoting.push((digest, memory.number));
+                resting.quoting.push(digest);
                 resting.others.extend(line.into_iter().map(|m| m.id).filter(|other| *other != memory.id));
             }
             _ => resting.others.push(memory.id),
         }
     }
-    let gone: Vec<String> = resting.quoting.iter().map(|(id, _)| id.to_string()).collect();
+    let gone: Vec<String> = resting.quoting.iter().map(Id::to_string).collect();
     resting.others.retain(|other| !gone.contains(other));
     resting.others.sort_unstable();
     resting.others.dedup();
@@ -67,15 +67,13 @@ pub(super) fn erase(
     backups: Option<bool>,
 ) -> Result<Vec<String>, Error> {
     let mut erased = Vec::new();
-    for (id, number) in &resting.quoting {
+    for id in &resting.quoting {
         let request = Request {
             id: id.to_string(),
             backups,
             reason: Some("it quotes something that is purged".to_owned()),
         };
-        one(engine, call, id, &request)?;
-        let now = engine.clock().now();
-        engine.existing_ledger()?.write(&engine.control(call), now, |w| w.release_digest(*number))?;
+        one(engine, call, id, &request, Material::IsFreed)?;
         erased.push(id.to_string());
     }
     Ok(erased)

@@ -1,0 +1,90 @@
+//! Erasing from what lies beside the ledger: the index, its old files, backups.
+
+use std::path::{Path, PathBuf};
+
+use strata_core::principal::Principal;
+use strata_store::{
+    backup,
+    index::{Source, SourceKind},
+    ledger::{LOCAL, PurgedKind},
+};
+
+use super::{call_goes_on, target::Target};
+use crate::{
+    engine::Engine,
+    error::Error,
+    maintain::{
+        backup::directory,
+        reindex::{index_everything, with_writer},
+    },
+    operation::Call,
+};
+
+/// Removes the text from the index and removes every other index file: those of older versions and those
+/// that were damaged hold it too, and come back by themselves where they are needed.
+pub(super) fn erase_from_index(engine: &Engine, call: &Call<'_>, target: &Target) -> Result<usize, Error> {
+    let index = engine.searcher().index();
+    if index.database().exists() {
+        index_everything(engine, call, &mut |_, _| call_goes_on(call))?;
+        let kind = match target.kind {
+            PurgedKind::Memory => Some(SourceKind::Memory),
+            PurgedKind::Episode => Some(SourceKind::Episode),
+            // Entities are looked up in the ledger and have no passages.
+            PurgedKind::Entity => None,
+        };
+        if let Some(kind) = kind {
+            let source = Source { kind, number: target.number };
+            with_writer(engine, call, index, |writer| writer.purge(LOCAL, &[source]))?;
+        }
+    }
+    let files = other_index_files(engine.home(), index.path())?;
+    for file in &files {
+        std::fs::remove_file(file)
+            .map_err(|source| Error::File { path: file.display().to_string(), source })?;
+    }
+    Ok(files.len())
+}
+
+/// Index files of the home that do not belong to the one in use.
+pub(in crate::maintain) fn other_index_files(home: &Path, own: &Path) -> Result<Vec<PathBuf>, Error> {
+    let failed = |source| Error::File { path: home.display().to_string(), source };
+    let own = own.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(home).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let is_index = name.starts_with("index-") && (name.contains(".db") || name.contains(".damaged-"));
+        if is_index && !name.starts_with(&own) && entry.file_type().map_err(failed)?.is_file() {
+            files.push(entry.path());
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Rewrites the backups that hold it; returns how many.
+pub(super) fn erase_from_backups(
+    engine: &Engine,
+    call: &Call<'_>,
+    actor: &Principal,
+    target: &Target,
+) -> Result<usize, Error> {
+    let purged = [(target.kind, target.id.clone())];
+    let how = backup::Restore {
+        epoch: "",
+        now: engine.clock().now(),
+        principal: actor,
+        face: call.face,
+        purged: &purged,
+        force: false,
+    };
+    let mut rewritten = 0;
+    for listed in backup::list(&directory(engine))? {
+        call_goes_on(call)?;
+        // A backup that cannot be read is left to the scan, which names it if it holds the text.
+        if listed.manifest.is_ok() && backup::purge(&listed.directory, &engine.control(call), &how)? > 0 {
+            rewritten += 1;
+        }
+    }
+    Ok(rewritten)
+}

@@ -1,0 +1,140 @@
+//! What a purge says: what was erased, and what is left of it.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use strata_store::ledger::FILE_NAME;
+
+use crate::{
+    error::Error,
+    maintain::{
+        backup::FOLDER,
+        byte_scan::{Fragments, scan},
+        counted,
+    },
+    render::{Block, Document, Mark, Render},
+};
+
+/// What was erased, and what is left of it.
+#[derive(Debug, Serialize)]
+pub struct Response {
+    /// What it was.
+    pub id: String,
+    /// `memory`, `episode` or `entity`.
+    pub kind: &'static str,
+    /// Its number, which is not given again.
+    pub number: i64,
+    /// Whether an earlier purge had removed it and this one only completed the work.
+    pub completed_earlier: bool,
+    /// Backups that were rewritten.
+    pub backups_rewritten: usize,
+    /// Old or damaged index files that were removed.
+    pub index_files_removed: usize,
+    /// Whether every file of the home was searched and none holds a piece of the text.
+    pub verified: bool,
+    /// Files searched.
+    pub files_scanned: usize,
+    /// Pieces of the text that were looked for; 0 when nothing in it tells it from other texts.
+    pub fragments: usize,
+    /// Files that still hold a piece of it.
+    pub remaining: Vec<String>,
+    /// Backups that still hold a piece of it.
+    pub remaining_backups: Vec<String>,
+    /// Files that could not be searched.
+    pub unreadable: Vec<String>,
+    /// Earlier and later versions of the memory; each is a memory of its own and is still there.
+    pub other_versions: Vec<String>,
+    /// Digests that had words of it and were erased with it. What else they covered is distilled anew.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub digests_erased: Vec<String>,
+    /// Digests that cover it without its words, and later versions of erased ones; they are still here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub digests_kept: Vec<String>,
+}
+
+impl Response {
+    /// Looks through every file of the home for what is left.
+    pub(super) fn prove(&mut self, home: &Path, fragments: &Fragments) -> Result<(), Error> {
+        let found = scan(home, fragments)?;
+        let backups = home.join(FOLDER);
+        let name = |path: &PathBuf| path.strip_prefix(home).unwrap_or(path).display().to_string();
+        let (in_backups, remaining): (Vec<_>, Vec<_>) =
+            found.holding.iter().partition(|path| path.starts_with(&backups));
+        self.files_scanned = found.files;
+        self.remaining = remaining.into_iter().map(name).collect();
+        self.remaining_backups = in_backups.into_iter().map(name).collect();
+        self.unreadable = found.unreadable.iter().map(name).collect();
+        self.verified = !fragments.is_empty()
+            && self.remaining.is_empty()
+            && self.remaining_backups.is_empty()
+            && self.unreadable.is_empty();
+        Ok(())
+    }
+}
+
+impl Render for Response {
+    fn render(&self) -> Document {
+        let mut document =
+            Document::new().note(Mark::Good, format!("purged {} {} (#{})", self.kind, self.id, self.number));
+        if !self.other_versions.is_empty() {
+            let text = format!(
+                "other versions are memories of their own and still here: {}; purge them too if they say it",
+                self.other_versions.join(", ")
+            );
+            document = document.note(Mark::Warning, text);
+        }
+        if !self.digests_erased.is_empty() {
+            let text =
+                format!("erased with it the digests that quote it: {}", self.digests_erased.join(", "));
+            document = document.note(Mark::Good, text);
+        }
+        if !self.digests_kept.is_empty() {
+            let text = format!(
+                "these rest on it without quoting it, or came of a digest that did, and are still here: {}",
+                self.digests_kept.join(", ")
+            );
+            document = document.note(Mark::Warning, text);
+        }
+        if self.verified {
+            let text = format!(
+                "searched {} of the home: no byte of it is left",
+                counted(self.files_scanned, "file")
+            );
+            return document.note(Mark::Good, text);
+        }
+        if self.fragments == 0 {
+            let why = if self.completed_earlier {
+                "its text was gone before, so there is nothing left to compare the files with"
+            } else {
+                "nothing in the text tells it from other stored texts, so no search can prove that it is gone"
+            };
+            document = document.note(Mark::Info, why);
+        }
+        let table = |title: &str, files: &[String]| Block::Table {
+            columns: vec![title.to_owned()],
+            rows: files.iter().map(|f| vec![f.clone()]).collect(),
+        };
+        let (ledger, files): (Vec<_>, Vec<_>) =
+            self.remaining.iter().cloned().partition(|file| file.starts_with(FILE_NAME));
+        if !ledger.is_empty() {
+            let text = "the ledger still holds a piece of it where somebody repeated it: in a reason on record, which is never \
+                        changed, or in another text; leave its file as it is";
+            document = document.note(Mark::Bad, text);
+        }
+        if !files.is_empty() {
+            document = document
+                .note(Mark::Bad, "these files still hold a piece of it; edit or remove them")
+                .with(table("file", &files));
+        }
+        if !self.remaining_backups.is_empty() {
+            let text = format!("backups still hold it; `strata purge {} --backups` rewrites them", self.id);
+            document = document.note(Mark::Warning, text).with(table("backup", &self.remaining_backups));
+        }
+        if !self.unreadable.is_empty() {
+            document = document
+                .note(Mark::Warning, "these files could not be searched")
+                .with(table("file", &self.unreadable));
+        }
+        document
+    }
+}

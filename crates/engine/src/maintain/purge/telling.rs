@@ -1,0 +1,110 @@
+//! What tells a text from everything else in the home: the pieces whose absence proves that it is gone.
+
+use std::path::{Path, PathBuf};
+
+use strata_core::graph::Origin;
+use strata_store::{
+    error::StoreError,
+    ledger::{EntityFilter, EpisodeFilter, LedgerRead, MemoryFilter, SourceState},
+};
+
+use super::{
+    call_goes_on,
+    target::{Target, property_texts},
+};
+use crate::{engine::Engine, error::Error, maintain::byte_scan::Fragments, operation::Call};
+
+/// Rows read at a time.
+const PAGE: usize = 500;
+
+/// Pieces of the text that nothing else in the home says.
+pub(super) fn telling_fragments(
+    engine: &Engine,
+    call: &Call<'_>,
+    target: &Target,
+) -> Result<Fragments, Error> {
+    let mut fragments = Fragments::of(target.texts.iter().map(String::as_str));
+    if fragments.is_empty() {
+        return Ok(fragments);
+    }
+    let ledger = engine.existing_ledger()?;
+    let documents = ledger.read(&engine.control(call), |r| {
+        forget_other_memories(r, target, &mut fragments)?;
+        forget_other_episodes(r, target, &mut fragments)?;
+        forget_other_entities(r, target, &mut fragments)?;
+        r.sources(None)
+    })?;
+    let mut files: Vec<PathBuf> = documents
+        .iter()
+        .filter(|s| s.state == SourceState::Present)
+        .map(|s| Path::new(&s.root).join(&s.path))
+        .collect();
+    files.dedup();
+    for file in files {
+        call_goes_on(call)?;
+        // A file that cannot be read is in no other place to compare with; the scan errs on the safe side.
+        if let Ok(bytes) = std::fs::read(&file) {
+            fragments.forget_those_in(&String::from_utf8_lossy(&bytes));
+        }
+    }
+    Ok(fragments)
+}
+
+fn forget_other_memories(
+    r: &LedgerRead<'_>,
+    target: &Target,
+    fragments: &mut Fragments,
+) -> Result<(), StoreError> {
+    r.for_each_memory(&MemoryFilter::of_any_status(), |row| {
+        if row.id == target.id {
+            return Ok(());
+        }
+        for text in [&row.body, &row.title] {
+            fragments.forget_those_in(text);
+        }
+        for rule in r.rule_history(row.number)? {
+            rule.attributes.condition.iter().for_each(|text| fragments.forget_those_in(text));
+        }
+        for evidence in r.evidence(row.number)? {
+            fragments.forget_those_in(&evidence.reference);
+            fragments.forget_those_in(&evidence.note);
+        }
+        Ok(())
+    })
+}
+
+fn forget_other_episodes(
+    r: &LedgerRead<'_>,
+    target: &Target,
+    fragments: &mut Fragments,
+) -> Result<(), StoreError> {
+    let mut after = 0;
+    loop {
+        let page = r.episodes(&EpisodeFilter { after, limit: PAGE, ..EpisodeFilter::default() })?;
+        let Some(last) = page.last() else { return Ok(()) };
+        after = last.number;
+        for row in page.iter().filter(|row| row.id != target.id) {
+            fragments.forget_those_in(&row.text);
+        }
+    }
+}
+
+/// What somebody said of an entity stays when a memory goes that says the same.
+fn forget_other_entities(
+    r: &LedgerRead<'_>,
+    target: &Target,
+    fragments: &mut Fragments,
+) -> Result<(), StoreError> {
+    let mut after = 0;
+    loop {
+        let stated =
+            EntityFilter { origin: Some(Origin::Stated), after, limit: PAGE, ..EntityFilter::default() };
+        let page = r.entities(&stated)?;
+        let Some(last) = page.last() else { return Ok(()) };
+        after = last.number;
+        for row in page.iter().filter(|row| row.id != target.id) {
+            fragments.forget_those_in(&row.label);
+            property_texts(&row.properties).iter().for_each(|text| fragments.forget_those_in(text));
+        }
+    }
+}
