@@ -172,7 +172,8 @@ fn tables_that_are_missing_are_no_obstacle() {
     );
     store.run("DROP TABLE knowledge");
     assert_eq!(s.fails("import_drewgent", json!({ "path": store.path() })), ErrorKind::Invalid);
-    assert_eq!(s.fails("import_drewgent", json!({ "path": "nowhere.db" })), ErrorKind::Unavailable);
+    let nowhere = s.engine.home().join("nowhere.db");
+    assert_eq!(s.fails("import_drewgent", json!({ "path": nowhere })), ErrorKind::Unavailable);
 }
 
 /// Follows a file on a thread of its own while `work` writes to it, then withdraws the call.

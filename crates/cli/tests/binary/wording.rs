@@ -71,7 +71,10 @@ fn the_gate_and_the_graph_say_what_to_do_next() {
     let proposed = run(&[&["gate", "propose", "--id", "p-1"][..], &proposal].concat()).success().stdout;
     assert!(proposed.contains("`strata gate approve p-1`"), "{proposed}");
     let refused = run(&["gate", "approve", "p-1"]).failure(3).stderr;
-    assert!(refused.contains("leave it to a person") && !refused.contains("reflect"), "{refused}");
+    assert!(
+        refused.contains("a human runs: strata gate approve p-1") && !refused.contains("reflect"),
+        "{refused}"
+    );
     let id = strata(&home).json(["remember", "A fact that nobody needs."])["id"]
         .as_str()
         .expect("an id")

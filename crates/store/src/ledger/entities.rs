@@ -179,7 +179,11 @@ impl LedgerRead<'_> {
 
     /// Lists entities, oldest first.
     pub fn entities(&self, filter: &EntityFilter) -> Result<Vec<EntityRow>, StoreError> {
-        let holds = filter.holding.as_deref().map(|text| format!("%{}%", escaped(&label::key(text))));
+        let key = filter.holding.as_deref().map(label::key);
+        if key.as_ref().is_some_and(|key| key.len() > LONGEST_KEY) {
+            return Ok(Vec::new());
+        }
+        let holds = key.map(|key| format!("%{}%", escaped(&key)));
         let mut all = Conditions::new("e.tenant", self.tenant);
         if let Some(scope) = &filter.visible_from {
             all.visible_from("e.", scope);
