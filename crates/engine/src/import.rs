@@ -1,7 +1,7 @@
 //! Bringing things in: raw events, older stores, Markdown of rules and incidents.
 //!
-//! An older store is read whole ([`p_layer`], [`drewgent`]), judged row by row into [`incoming`], let through the
-//! gate ([`prepare`]), compared with what is here ([`decide`]), and written in one transaction ([`settle`]).
+//! An older store is read whole (`p_layer`, `drewgent`), judged row by row into `incoming`, let through the
+//! gate (`prepare`), compared with what is here (`decide`), and written in one transaction (`settle`).
 
 pub mod episodes;
 pub mod import_drewgent;

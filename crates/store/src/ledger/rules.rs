@@ -1,7 +1,7 @@
 //! What a rule has beside its state: priority, condition, and whether it is enabled; now and at any sequence.
 //!
 //! `rules` is append-only but for the end of the open row, as `memory_states` is. The audit row of a change
-//! carries [`rule_hash`], so that nobody edits an attribute unseen.
+//! carries `rule_hash`, so that nobody edits an attribute unseen.
 
 use std::collections::HashMap;
 
