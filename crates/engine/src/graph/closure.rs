@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_core::graph::{Direction, depth, ontology::Misfit};
+use strata_core::graph::{Direction, constraints::Misfit, depth};
 
 use super::{
     explore::table,
@@ -75,9 +75,9 @@ impl Operation for Closure {
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         naming::needed("entity_id", &request.entity_id)?;
         let relation = request.rel.as_deref().unwrap_or("depends_on").trim().to_lowercase();
-        let ontology = engine.settings().config.graph.ontology()?;
-        if ontology.rule(&relation).is_none() {
-            let known = ontology.rules().map(|(name, _)| name).collect::<Vec<_>>().join(", ");
+        let constraints = engine.settings().config.graph.constraints()?;
+        if constraints.rule(&relation).is_none() {
+            let known = constraints.rules().map(|(name, _)| name).collect::<Vec<_>>().join(", ");
             let misfit = Misfit::Unknown { name: relation, known };
             return Err(Error::argument("rel", misfit.to_string(), misfit.hint()));
         }

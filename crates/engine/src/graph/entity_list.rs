@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_core::graph::{Origin, label, ontology::kind_word};
+use strata_core::graph::{Origin, constraints::kind_word, label};
 use strata_store::ledger::{EntityFilter, EntityRow};
 
 use crate::{

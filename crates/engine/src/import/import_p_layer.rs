@@ -119,8 +119,8 @@ impl Operation for ImportPLayer {
         let source = gate.field("source", request.source.as_deref())?.unwrap_or_else(|| SOURCE.into());
         let origin = Origin::new(engine, call, &source);
         let mut prepared = prepare(engine, &origin, std::mem::take(&mut database.incoming));
-        let ontology = engine.settings().config.graph.ontology()?;
-        let graph = PreparedGraph::new(&origin, ontology, &graph, &mut prepared);
+        let constraints = engine.settings().config.graph.constraints()?;
+        let graph = PreparedGraph::new(&origin, constraints, &graph, &mut prepared);
         let (plan, graph_plan) = engine.ledger(call)?.read(&engine.control(call), |r| {
             let mut plan = decide(r, &origin, &prepared)?;
             let graph_plan = graph.plan(r, &origin)?;
