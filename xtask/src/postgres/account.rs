@@ -7,7 +7,10 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::shell::output;
+use crate::{
+    Outcome,
+    shell::{output, run},
+};
 
 /// Numbers of an unprivileged user and its group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,19 +40,13 @@ impl Account {
         command.uid(self.id).gid(self.group);
     }
 
-    /// Makes a directory this account's.
-    #[cfg(unix)]
-    pub(super) fn give(self, directory: &Path) -> Result<(), Box<dyn Error>> {
-        Ok(std::os::unix::fs::chown(directory, Some(self.id), Some(self.group))?)
-    }
-
     /// There is no root elsewhere.
     #[cfg(not(unix))]
     pub(super) fn dress(self, _: &mut Command) {}
 
-    #[cfg(not(unix))]
-    pub(super) fn give(self, _: &Path) -> Result<(), Box<dyn Error>> {
-        Ok(())
+    /// Gives a directory and what is in it to this account.
+    pub(super) fn give(self, directory: &Path) -> Outcome {
+        run(Command::new("chown").arg("-R").arg(format!("{}:{}", self.id, self.group)).arg(directory))
     }
 }
 

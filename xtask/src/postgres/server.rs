@@ -84,12 +84,12 @@ impl Drop for Server {
 impl Starting {
     fn attempt(programs: Programs, attempt: u32) -> Result<Self, Box<dyn Error>> {
         let directory = tempfile::Builder::new().prefix("strata-pg-").tempdir()?;
-        if let Some(user) = programs.user {
-            user.give(directory.path())?;
-        }
         let mut own = programs.clone();
         if !programs.reachable() {
             own.bin = copy_of(&programs, directory.path())?;
+        }
+        if let Some(user) = programs.user {
+            user.give(directory.path())?;
         }
         // Free a moment ago; when somebody else takes it the start fails and another is tried.
         let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
