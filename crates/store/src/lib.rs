@@ -17,6 +17,7 @@ pub mod ledger;
 pub mod migrate;
 pub mod place;
 mod retry;
+mod rows;
 pub mod sql;
 mod sqlite;
 
