@@ -1,5 +1,7 @@
 //! What can go wrong in an operation, with the next step for whoever called.
 
+use std::fmt::Display;
+
 use strata_core::error::{ErrorKind, ParseError};
 use strata_store::error::StoreError;
 
@@ -118,7 +120,7 @@ fn is_decision(action: &str) -> bool {
 }
 
 /// A command as it is shown to whoever may not approve themselves.
-pub(crate) fn at_a_terminal(command: &str) -> String {
+pub(crate) fn at_a_terminal(command: impl Display) -> String {
     format!("{command} at a terminal, with the passphrase set by `strata init`")
 }
 
@@ -138,10 +140,10 @@ impl Error {
     }
 
     /// The same, with `command` as what a human runs where approval is needed.
-    pub fn with_command(self, command: impl Into<String>) -> Self {
+    pub fn with_command(self, command: impl Display) -> Self {
         match self {
             Self::ApprovalRequired { action, reason, .. } => {
-                Self::ApprovalRequired { action, reason, command: at_a_terminal(&command.into()) }
+                Self::ApprovalRequired { action, reason, command: at_a_terminal(command) }
             }
             other => other,
         }
