@@ -20,6 +20,7 @@ pub use line::AuditView;
 use crate::{
     engine::Engine,
     error::Error,
+    maintain::counted,
     memory::{reference::Reference, remember::LayerName},
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Block, Document, Mark, Render},
@@ -196,7 +197,7 @@ fn range(engine: &Engine, request: &Request) -> Result<TimeRange, Error> {
 impl Render for Response {
     fn render(&self) -> Document {
         if let Some(path) = &self.path {
-            let text = format!("wrote {} lines of the audit to {path}", self.matching);
+            let text = format!("wrote {} of the audit to {path}", counted(self.matching, "line"));
             return Document::new().note(Mark::Good, text);
         }
         if self.entries.is_empty() {

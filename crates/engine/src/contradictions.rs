@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     engine::Engine,
     error::Error,
+    maintain::counted,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Block, Document, Mark, Record, Render, Trust},
 };
@@ -130,7 +131,7 @@ fn checked_score(score: Option<f64>) -> Result<f64, Error> {
 impl Render for Response {
     fn render(&self) -> Document {
         if self.total == 0 {
-            let text = format!("no contradictions found among {} memories", self.memories);
+            let text = format!("no contradictions found among {}", counted(self.memories, "memory"));
             return self.tell_dismissed(Document::new().note(Mark::Good, text));
         }
         let mut document = self.findings.iter().fold(Document::new(), show);
@@ -139,12 +140,13 @@ impl Render for Response {
             let text = format!("{} more; raise `limit` to see them", self.total - shown);
             document = document.note(Mark::Info, text);
         }
+        let memories = counted(self.memories, "memory");
         let outcome = if self.dry_run {
-            format!("{} found among {} memories; nothing was filed", self.total, self.memories)
+            format!("{} found among {memories}; nothing was filed", self.total)
         } else {
             format!(
-                "{} found among {} memories: {} filed for review, {} known before; no memory was changed",
-                self.total, self.memories, self.filed, self.known
+                "{} found among {memories}: {} filed for review, {} known before; no memory was changed",
+                self.total, self.filed, self.known
             )
         };
         let document = self.tell_dismissed(document);

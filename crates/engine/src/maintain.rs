@@ -16,10 +16,11 @@ pub mod reindex;
 pub mod transfer;
 
 /// A number of things in words: `1 memory`, `2 memories`.
-pub(crate) fn counted(number: usize, one: &str) -> String {
-    match number {
-        1 => format!("1 {one}"),
+pub(crate) fn counted(number: impl std::fmt::Display, one: &str) -> String {
+    match number.to_string() {
+        n if n == "1" => format!("1 {one}"),
         n if one.ends_with("ss") => format!("{n} {one}es"),
+        n if one.ends_with("ay") => format!("{n} {one}s"),
         n => match one.strip_suffix('y') {
             Some(stem) => format!("{n} {stem}ies"),
             None => format!("{n} {one}s"),

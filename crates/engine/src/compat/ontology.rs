@@ -8,6 +8,7 @@ use super::line;
 use crate::{
     engine::Engine,
     error::Error,
+    maintain::counted,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
     render::{Document, Render},
     review::CONFLICT,
@@ -70,8 +71,10 @@ impl Operation for KnowledgeOntologyStatus {
 impl Render for Response {
     fn render(&self) -> Document {
         line(format!(
-            "{} entities, {} relations, {} contradictions to decide",
-            self.entities, self.relations, self.contradictions
+            "{}, {}, {} to decide",
+            counted(self.entities, "entity"),
+            counted(self.relations, "relation"),
+            counted(self.contradictions, "contradiction")
         ))
     }
 }

@@ -12,6 +12,7 @@ use super::{
 use crate::{
     engine::Engine,
     error::Error,
+    maintain::counted,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     paths,
     recall::search::{Query, search},
@@ -220,7 +221,7 @@ impl Render for Response {
         };
         let [baseline, ours] = self.totals;
         let document = Document::new()
-            .text(format!("{} memories", self.memories))
+            .text(counted(self.memories, "memory"))
             .with(Block::Table {
                 columns: ["engine", "recall", "found"].map(str::to_owned).to_vec(),
                 rows: vec![row("baseline", baseline), row("strata", ours)],

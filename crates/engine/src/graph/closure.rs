@@ -12,6 +12,7 @@ use super::{
 use crate::{
     engine::Engine,
     error::Error,
+    maintain::counted,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset, is_default},
     render::{Document, Mark, Render},
 };
@@ -106,6 +107,6 @@ impl Render for Response {
         if self.more == 0 {
             return document;
         }
-        document.note(Mark::Info, format!("{} more entities; lower `depth`", self.more))
+        document.note(Mark::Info, format!("{}; lower `depth`", counted(self.more, "more entity")))
     }
 }

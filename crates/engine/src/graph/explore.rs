@@ -11,6 +11,7 @@ use super::{
 use crate::{
     engine::Engine,
     error::Error,
+    maintain::counted,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset, is_default},
     render::{Block, Document, Mark, Render},
 };
@@ -170,7 +171,8 @@ impl Render for Response {
             }
             document = with_memories(document, &entity.memories);
             if entity.more > 0 {
-                document = document.note(Mark::Info, format!("{} more rows; lower `depth`", entity.more));
+                document =
+                    document.note(Mark::Info, format!("{}; lower `depth`", counted(entity.more, "more row")));
             }
         }
         document

@@ -12,6 +12,7 @@ use super::{
 use crate::{
     engine::Engine,
     error::Error,
+    maintain::counted,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset, is_default},
     render::{Block, Document, Mark, Render},
 };
@@ -116,7 +117,8 @@ impl Render for Response {
             document = with_rows(document, "What it leads to:", &traced.outbound);
             document = with_memories(document, &traced.memories);
             if traced.more > 0 {
-                document = document.note(Mark::Info, format!("{} more rows; lower `depth`", traced.more));
+                document =
+                    document.note(Mark::Info, format!("{}; lower `depth`", counted(traced.more, "more row")));
             }
         }
         document

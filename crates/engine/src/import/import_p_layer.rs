@@ -19,6 +19,7 @@ use crate::{
     authority::hexadecimal,
     engine::Engine,
     error::Error,
+    maintain::counted,
     memory::{draft::placed, remember::ScopeName},
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     paths,
@@ -180,7 +181,7 @@ pub(super) fn database_path(engine: &Engine, call: &Call<'_>, given: Option<&str
 /// later change of it can be told.
 fn summary(database: &PLayerDatabase) -> Summary {
     let (rows, hash) = database.audit;
-    let said = format!("p-layer schema {}; its audit_log has {rows} rows", database.schema);
+    let said = format!("p-layer schema {}; its audit_log has {}", database.schema, counted(rows, "row"));
     (SOURCE.to_owned(), said, Some(hash))
 }
 
@@ -229,9 +230,9 @@ impl Render for Response {
     fn render(&self) -> Document {
         let would = if self.dry_run { "would import" } else { "imported" };
         let text = format!(
-            "{would} {} memories and {} episodes into {} from {} ({} known already, {} updated, {} ended, {} left out)",
-            self.added,
-            self.episodes_added,
+            "{would} {} and {} into {} from {} ({} known already, {} updated, {} ended, {} left out)",
+            counted(self.added, "memory"),
+            counted(self.episodes_added, "episode"),
             self.scope,
             self.path,
             self.known + self.episodes_known,
@@ -251,16 +252,17 @@ impl Render for Response {
             ));
         }
         if self.entities_imported + self.relations_imported > 0 {
-            let (entities, relations) = (self.entities_imported, self.relations_imported);
-            document = document.text(format!("graph: {entities} entities and {relations} relations"));
+            let entities = counted(self.entities_imported, "entity");
+            let relations = counted(self.relations_imported, "relation");
+            document = document.text(format!("graph: {entities} and {relations}"));
         }
         if self.entities_skipped + self.relations_skipped > 0 {
-            let (entities, relations) = (self.entities_skipped, self.relations_skipped);
-            document = document
-                .note(Mark::Warning, format!("{entities} entities and {relations} relations were left out"));
+            let entities = counted(self.entities_skipped, "entity");
+            let relations = counted(self.relations_skipped, "relation");
+            document = document.note(Mark::Warning, format!("left out: {entities} and {relations}"));
         }
         if self.snapshots > 0 {
-            document = document.text(format!("{} snapshots are not taken over", self.snapshots));
+            document = document.text(format!("not taken over: {}", counted(self.snapshots, "snapshot")));
         }
         self.rows.render(document)
     }

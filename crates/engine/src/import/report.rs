@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::prepare::Prepared;
+use crate::maintain::counted;
 use crate::render::{Block, Document, Mark};
 
 /// Rows listed of each sort.
@@ -58,8 +59,8 @@ impl RowReport {
         }
         if self.redacted_rows > 0 {
             let text = format!(
-                "secrets were blacked out in {} rows: {}",
-                self.redacted_rows,
+                "secrets were blacked out in {}: {}",
+                counted(self.redacted_rows, "row"),
                 self.redacted.join(", ")
             );
             document = document.note(Mark::Warning, text);

@@ -27,7 +27,7 @@ use crate::{
     error::Error,
     graph::noticing::{self, Noticed},
     job::Job,
-    maintain::reindex::index_everything,
+    maintain::{counted, reindex::index_everything},
     operation::Call,
 };
 
@@ -84,7 +84,9 @@ pub(super) fn settle(
         }
         Ok(settled)
     });
-    job.finish(indexed, |s| format!("{} memories, {} events", s.added + s.updated, s.episodes))
+    job.finish(indexed, |s| {
+        format!("{}, {}", counted(s.added + s.updated, "memory"), counted(s.episodes, "event"))
+    })
 }
 
 /// What memories mention, by their places in [`Prepared`].

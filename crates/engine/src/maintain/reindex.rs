@@ -14,6 +14,7 @@ use crate::{
     engine::Engine,
     error::Error,
     job::Job,
+    maintain::counted,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Document, Mark, Render},
 };
@@ -192,7 +193,7 @@ impl Render for Response {
         if self.behind > 0 {
             document = document.note(
                 Mark::Info,
-                format!("{} changes are left; another process is indexing them", self.behind),
+                format!("left to index: {}; another process is at it", counted(self.behind, "change")),
             );
         }
         if let Some(aside) = &self.set_aside {

@@ -7,6 +7,7 @@ use super::{desk::Desk, entry};
 use crate::{
     engine::Engine,
     error::Error,
+    maintain::counted,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
     render::{Document, Mark, Render},
 };
@@ -60,10 +61,14 @@ impl Operation for Validate {
 impl Render for Response {
     fn render(&self) -> Document {
         let head = match self.ok {
-            true => Document::new().note(Mark::Good, format!("{} entries, all well formed", self.count)),
+            true => {
+                Document::new().note(Mark::Good, format!("{}, well formed", counted(self.count, "entry")))
+            }
             // No file is no entries, not bad ones.
             false if self.count == 0 => Document::new(),
-            false => Document::new().note(Mark::Bad, format!("{} entries, not all well formed", self.count)),
+            false => {
+                Document::new().note(Mark::Bad, format!("{}, not well formed", counted(self.count, "entry")))
+            }
         };
         let document =
             self.errors.iter().fold(head, |document, error| document.note(Mark::Bad, error.clone()));

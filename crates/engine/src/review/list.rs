@@ -195,6 +195,6 @@ impl Render for Response {
             0 => document,
             more => document.note(Mark::Info, format!("{more} more; raise `limit`")),
         };
-        document.note(Mark::Info, "`strata review show ID` shows both sides")
+        document.note(Mark::Info, "`review show ID` shows both sides")
     }
 }

@@ -83,7 +83,7 @@ impl Operation for Create {
 fn taken(name: &str) -> Error {
     Error::Conflict {
         message: format!("there is a snapshot '{name}' already, and snapshots do not change"),
-        hint: "choose another name; `strata snapshot list` shows those there are".into(),
+        hint: "choose another name; `snapshot_list` shows those there are".into(),
     }
 }
 
