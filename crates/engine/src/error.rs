@@ -114,9 +114,19 @@ pub enum Error {
     Internal(String),
 }
 
-/// Whether the action decides on what somebody proposed, or cannot be proposed.
-fn is_decision(action: &str) -> bool {
-    matches!(action, "approve" | "reject" | "purge" | "gate_approve" | "gate_deprecate" | "gate_retire")
+/// What whoever was refused can do.
+fn instead_of(action: &str, layer: &str) -> &'static str {
+    match (action, layer) {
+        ("remember", "P2") => {
+            "keep what was learned in P5; raw events come in with `episode_record` or `strata import`"
+        }
+        ("update" | "rule_edit", _) => {
+            "propose the change with `reflect` and the id in `amends`; a human decides"
+        }
+        ("remember" | "rule_add", _) => "propose it with `reflect`; a human decides",
+        // There is nothing to propose: what is missing is a person.
+        _ => "leave it to a person at a terminal, with the passphrase",
+    }
 }
 
 /// A command as it is shown to whoever may not approve themselves.
@@ -176,12 +186,8 @@ impl Error {
             Self::TooLarge { .. } => {
                 "split the text, or keep it as a file and run `strata index` on it".into()
             }
-            // There is nothing to propose: what is missing is a person.
-            Self::Refused { action, .. } if is_decision(action) => {
-                "leave it to a person at a terminal, with the passphrase. The refusal is on record".into()
-            }
-            Self::Refused { .. } => {
-                "propose it with `reflect`; a human decides. The refusal is on record".into()
+            Self::Refused { action, layer, .. } => {
+                format!("{}. The refusal is on record", instead_of(action, layer))
             }
             Self::Outside { .. } => {
                 "name a path inside the project, or ask a person to run the command. The refusal is on record"

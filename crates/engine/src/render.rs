@@ -104,6 +104,16 @@ pub struct Record {
     pub text: String,
 }
 
+impl Record {
+    /// Its title, unless the text begins with it: nothing is said twice.
+    pub fn heading(&self) -> Option<&str> {
+        let same = |line: &str| one_line(line.trim_start_matches('#')).trim().to_lowercase();
+        let title = self.title.as_deref().filter(|title| !title.trim().is_empty())?;
+        let first = self.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        (same(first) != same(title)).then_some(title)
+    }
+}
+
 impl Document {
     /// An empty document.
     pub fn new() -> Self {
@@ -212,7 +222,7 @@ pub fn record_text(record: &Record) -> String {
         head.push_str(" · ");
         head.push_str(&neutral(&one_line(attribute)));
     }
-    if let Some(title) = &record.title {
+    if let Some(title) = record.heading() {
         head.push_str(" · ");
         head.push_str(&neutral(&one_line(title)));
     }

@@ -77,7 +77,7 @@ pub struct Distilling {
 pub struct RulesAlive {
     /// Rules in force that are not disabled.
     pub enabled: i64,
-    /// Rules in force, disabled or not, recalled or looked at in the last seven days.
+    /// Rules in force, disabled or not, recalled, given in a context or looked at in the last seven days.
     pub used_7d: i64,
     /// Refusals to change rules and identity in the last seven days.
     pub refusals_7d: i64,

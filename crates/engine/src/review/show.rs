@@ -280,7 +280,7 @@ impl Render for Response {
         }
         if self.status == ReviewStatus::Pending.as_str() {
             let next = match self.kind.as_str() {
-                CONFLICT => format!("`strata review resolve {} keep_a`, keep_b or keep_both", self.id),
+                CONFLICT => format!("`review resolve {} keep_a`, keep_b or keep_both", self.id),
                 _ => format!("`strata review approve {}` or `strata review reject {}`", self.id, self.id),
             };
             document = document.note(Mark::Info, next);

@@ -87,7 +87,7 @@ impl Render for Response {
     fn render(&self) -> Document {
         let mut document = Document::new();
         if self.rules.is_empty() {
-            document = document.note(Mark::Info, "No rules hold here. `strata rules add TEXT` adds one.");
+            document = document.note(Mark::Info, "No rules hold here. `rules add TEXT` adds one.");
         } else {
             let records = self.rules.iter().map(RuleView::record).collect();
             document = document.with(Block::Records { trust: Trust::Data, records });

@@ -119,7 +119,7 @@ fn store(
 fn taken(name: &str) -> Error {
     Error::Conflict {
         message: format!("there is a snapshot '{name}' already, and snapshots do not change"),
-        hint: "choose another name; `strata snapshot list` shows those there are".into(),
+        hint: "choose another name; `snapshot_list` shows those there are".into(),
     }
 }
 

@@ -117,7 +117,7 @@ fn report_drift(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
     }
     Err(Error::Conflict {
         message: report.unreadable.join("; "),
-        hint: "`strata govern drift` shows it again".to_owned(),
+        hint: "`drift_report` shows it again".to_owned(),
     })
 }
 
