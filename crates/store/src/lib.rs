@@ -22,6 +22,7 @@ pub mod place;
 mod pool;
 mod postgres;
 mod retry;
+mod rows;
 pub mod sql;
 mod sqlite;
 

@@ -26,6 +26,7 @@ mod prepare;
 mod purge;
 mod schema;
 mod search;
+mod slice;
 mod truth;
 mod unused;
 mod varint;
@@ -218,6 +219,13 @@ impl Index {
             answer => answer,
         }
     }
+}
+
+/// A collection as statements name it: ids are numbered within a tenant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Collection<'t> {
+    pub(crate) tenant: &'t str,
+    pub(crate) id: i64,
 }
 
 /// Where the stream of a tenant was left.
