@@ -90,7 +90,7 @@ impl Operation for RelationList {
     const ALIASES: &'static [(&'static str, &'static str)] = &[("type", "relation"), ("rel", "relation")];
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
-        if !engine.is_initialised() {
+        if !engine.is_initialised()? {
             return Ok(Response::default());
         }
         engine.existing_ledger()?.read(&engine.control(call), |read| Ok(list(read, call, &request)))?
