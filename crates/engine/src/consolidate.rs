@@ -123,7 +123,7 @@ pub fn consolidate(
     }
     let dry_run = request.dry_run.unwrap_or(false);
     let mut response = Response { dry_run, ..Response::default() };
-    if !engine.is_initialised() {
+    if !engine.is_initialised()? {
         return Ok(response);
     }
     let Pending { groups, skipped } = groups::pending(engine, call, least)?;

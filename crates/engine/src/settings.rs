@@ -9,6 +9,7 @@ use std::{
 use jiff::tz::TimeZone;
 use serde::Deserialize;
 use strata_core::{error::ParseError, graph::ontology::Ontology};
+use strata_store::Server;
 
 use crate::{error::Error, network::Address};
 
@@ -18,6 +19,8 @@ use crate::{error::Error, network::Address};
 pub struct Settings {
     /// The directory of the store.
     pub home: PathBuf,
+    /// The server that holds the store; without one it is files in the home.
+    pub store: Option<Server>,
     /// The user's time zone: days in filters and dates in answers are meant in it.
     pub zone: TimeZone,
     /// The folder that callers other than people may read from, beside the home: the project's root, or
@@ -66,6 +69,7 @@ impl Settings {
     pub fn for_home(home: impl Into<PathBuf>) -> Self {
         Self {
             home: home.into(),
+            store: None,
             zone: TimeZone::UTC,
             project_root: None,
             words_only: false,

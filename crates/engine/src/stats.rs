@@ -8,7 +8,7 @@ use strata_core::chain::Outcome;
 use strata_embed::Semantic;
 use strata_store::{
     error::StoreError,
-    ledger::{AuditFilter, LOCAL, LedgerRead, MemoryCount, SCHEMA},
+    ledger::{AuditFilter, LedgerRead, MemoryCount, SCHEMA},
 };
 
 use crate::{
@@ -141,7 +141,7 @@ pub(crate) fn stats(engine: &Engine, call: &Call<'_>) -> Result<Response, Error>
             Semantic::Off { reason } => Some(reason.to_string()),
             _ => None,
         },
-        index_behind: (head - index.cursor(LOCAL).map_or(0, |cursor| cursor.mark.seq)).max(0),
+        index_behind: (head - index.cursor(engine.tenant()).map_or(0, |cursor| cursor.mark.seq)).max(0),
     })
 }
 
@@ -172,12 +172,12 @@ fn summed(
 fn vectors(engine: &Engine) -> Result<BTreeMap<String, usize>, Error> {
     let index = engine.searcher().index();
     let mut found = BTreeMap::new();
-    if !index.database().exists() {
+    if !index.database().exists(&strata_store::Control::default())? {
         return Ok(found);
     }
-    let live = index.live_passages(LOCAL)?;
-    for set in index.vector_sets(LOCAL)? {
-        let missing = index.missing(LOCAL, &set.model, usize::MAX)?.len();
+    let live = index.live_passages(engine.tenant())?;
+    for set in index.vector_sets(engine.tenant())? {
+        let missing = index.missing(engine.tenant(), &set.model, usize::MAX)?.len();
         found.insert(set.model, live.saturating_sub(missing));
     }
     Ok(found)

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_core::principal::PrincipalKind;
 use strata_store::{
-    ledger::{LOCAL, LedgerRead, Totals},
+    ledger::{LedgerRead, Totals},
     sql::Access,
 };
 
@@ -93,7 +93,7 @@ impl Operation for Status {
     };
 
     fn run(engine: &Engine, call: &Call<'_>, _request: Request) -> Result<Response, Error> {
-        let holds = engine.is_initialised().then(|| holds(engine, call)).transpose()?;
+        let holds = if engine.is_initialised()? { Some(holds(engine, call)?) } else { None };
         let status = match &holds {
             None => "not_initialized",
             Some(holds) if holds.read_only.is_some() => "read_only",
@@ -119,7 +119,7 @@ fn holds(engine: &Engine, call: &Call<'_>) -> Result<Holds, Error> {
         let has_secret = r.setting(PUBLIC_KEY)?.is_some();
         Ok((r.totals()?, by_layer(r, call)?, has_secret, r.head()?.seq, overdue(engine, r)?))
     })?;
-    let followed = engine.searcher().index().cursor(LOCAL).map_or(0, |c| c.mark.seq);
+    let followed = engine.searcher().index().cursor(engine.tenant()).map_or(0, |c| c.mark.seq);
     let read_only = match ledger.access(&control)? {
         Access::ReadOnly(reason) => Some(reason.to_string()),
         _ => None,

@@ -101,7 +101,7 @@ impl Operation for Doctor {
         let Examination { findings, fixed, .. } = patient;
         Ok(Response {
             healthy: findings.iter().all(|f| f.status != Verdict::Bad),
-            initialized: engine.is_initialised(),
+            initialized: engine.is_initialised().unwrap_or(false),
             home: engine.home().display().to_string(),
             findings,
             fixed,
@@ -125,7 +125,14 @@ impl Examination<'_> {
         self.semantic();
         self.judge();
         self.place();
-        if !self.engine.is_initialised() {
+        let initialised = match self.engine.is_initialised() {
+            Ok(initialised) => initialised,
+            Err(error) => {
+                self.bad("store", error.to_string(), error.hint());
+                return Ok(());
+            }
+        };
+        if !initialised {
             self.warn("ledger", "nothing is stored here yet", "run `strata init`, or just store something");
             return Ok(());
         }

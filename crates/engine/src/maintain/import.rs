@@ -318,7 +318,7 @@ type Report<'a> = dyn Fn(u64, u64, &str) -> Result<(), Error> + 'a;
 
 /// How many events would be added and how many are known. Nothing is stored, no job either.
 fn compare(engine: &Engine, call: &Call<'_>, episodes: &[NewEpisode]) -> Result<(usize, usize), Error> {
-    if !engine.is_initialised() {
+    if !engine.is_initialised()? {
         return Ok((episodes.len(), 0));
     }
     let mut unknown = 0;

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use strata_store::{
     error::StoreError,
     index::{Index, IndexWriter, Opened},
-    ledger::LOCAL,
 };
 
 use crate::{
@@ -88,7 +87,7 @@ fn rebuild(engine: &Engine, call: &Call<'_>, job: &Job<'_>) -> Result<Rebuilt, E
     let items = u64::try_from(totals.memories + totals.episodes + totals.sources).unwrap_or(0);
     let set_aside = drop_index(engine, call)?;
     let behind = index_everything(engine, call, &mut |done, total| job.progress(done, total, "indexing"))?;
-    if behind == 0 && engine.searcher().index().database().exists() {
+    if behind == 0 && engine.searcher().index().database().exists(&engine.control(call))? {
         // The rows that the rebuild replaced are gone; now their space goes, too.
         engine.searcher().index().database().compact(&engine.control(call))?;
     }
@@ -109,7 +108,7 @@ fn drop_index(engine: &Engine, call: &Call<'_>) -> Result<Option<String>, Error>
         return Ok(Some(path.display().to_string()));
     }
     let epoch = engine.existing_ledger()?.read(&control, |r| r.epoch())?;
-    let reset = with_writer(engine, call, index, |writer| writer.reset(LOCAL, &epoch));
+    let reset = with_writer(engine, call, index, |writer| writer.reset(engine.tenant(), &epoch));
     match reset {
         Err(Error::Store(StoreError::Corrupt { .. } | StoreError::Foreign { .. })) => {
             match index.set_aside()? {
@@ -173,11 +172,11 @@ fn tidy(
     progress: &mut dyn FnMut() -> Result<(), Error>,
 ) -> Result<(), Error> {
     let index = engine.searcher().index();
-    if !index.database().exists() {
+    if !index.database().exists(&engine.control(call))? {
         return Ok(());
     }
     let Ok(Some(writer)) = index.writer(&engine.control(call)) else { return Ok(()) };
-    while writer.tidy(LOCAL, SLICE)? {
+    while writer.tidy(engine.tenant(), SLICE)? {
         progress()?;
     }
     Ok(())
