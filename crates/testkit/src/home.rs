@@ -6,6 +6,12 @@ use std::{
 };
 
 use strata_engine::settings::Settings;
+use strata_store::{
+    Server,
+    faults::FaultPlan,
+    index::Index,
+    ledger::{LOCAL, Ledger},
+};
 use tempfile::TempDir;
 
 use crate::store::{TestDatabase, TestStore};
@@ -53,6 +59,31 @@ impl TestHome {
         self.database.get_or_init(|| self.store.database()).as_ref()
     }
 
+    /// The server, and the only tenant there, where the home's memory lies on one.
+    ///
+    /// # Panics
+    /// The environment names the server by an address that is none.
+    pub fn server(&self) -> Option<Server> {
+        let url = self.database()?.url();
+        Some(Server::parse(&url, LOCAL).expect("the address of a test's database"))
+    }
+
+    /// The home's ledger.
+    pub fn ledger(&self, faults: FaultPlan) -> Ledger {
+        match self.server() {
+            None => Ledger::new(&self.home, faults),
+            Some(server) => Ledger::on_server(server, faults),
+        }
+    }
+
+    /// The home's index for a version of the analyser.
+    pub fn index(&self, analyser: u32, faults: FaultPlan) -> Index {
+        match self.server() {
+            None => Index::new(&self.home, analyser, faults),
+            Some(server) => Index::on_server(server, analyser, faults),
+        }
+    }
+
     /// What the engine is told about the home.
     pub fn settings(&self) -> Settings {
         self.settings_of(&self.home)
@@ -60,7 +91,7 @@ impl TestHome {
 
     /// What the engine is told about another home whose memory is this one's.
     pub fn settings_of(&self, home: &Path) -> Settings {
-        Settings::for_home(home)
+        Settings { store: self.server(), ..Settings::for_home(home) }
     }
 
     /// The directory around it: the user's own directory and the working directory of commands.
