@@ -4,6 +4,7 @@ use std::{env, error::Error, path::Path, process::Command, time::Instant};
 
 use crate::{
     Outcome, foreign,
+    postgres::Servers,
     shell::{cargo, exists, run as run_command, say, watch},
     tidy,
 };
@@ -31,7 +32,10 @@ pub(crate) fn run(packages: &[String]) -> Outcome {
     step(&mut total, "lints", || {
         check(chosen.cargo(&["clippy"]).args(["--all-targets", "--quiet", "--", "-D", "warnings"]))
     });
-    step(&mut total, "tests", || all_tests(&chosen, &foreign::install()?));
+    step(&mut total, "tests", || {
+        let tools = foreign::install()?;
+        all_tests(&chosen, &tools, &Servers::start(&tools)?)
+    });
     if packages.is_empty() {
         // Refused by cargo for a package that is only a binary.
         step(&mut total, "examples in the documentation", || {
@@ -80,10 +84,10 @@ fn check(command: &mut Command) -> Result<Count, Box<dyn Error>> {
 }
 
 /// Every test, those that need the foreign clients too.
-fn all_tests(chosen: &Chosen<'_>, tools: &Path) -> Result<Count, Box<dyn Error>> {
+fn all_tests(chosen: &Chosen<'_>, tools: &Path, servers: &Servers) -> Result<Count, Box<dyn Error>> {
     let nextest = exists(&env::var("CARGO").unwrap_or_else(|_| "cargo".into()), "nextest");
     let mut command = if nextest { chosen.cargo(&["nextest", "run"]) } else { chosen.cargo(&["test"]) };
-    command.arg("--no-fail-fast").env("STRATA_TEST_TOOLS", tools);
+    command.arg("--no-fail-fast").env("STRATA_TEST_TOOLS", tools).envs(servers.variables());
     if nextest {
         command.args(["--run-ignored", "all", "--status-level", "fail", "--final-status-level", "fail"]);
         nextest_run(&mut command)

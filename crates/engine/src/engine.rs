@@ -64,7 +64,10 @@ impl Engine {
         ids: Box<dyn IdSource>,
         faults: &FaultPlan,
     ) -> Self {
-        let ledger = Ledger::new(&settings.home, faults.clone());
+        let ledger = match &settings.store {
+            None => Ledger::new(&settings.home, faults.clone()),
+            Some(server) => Ledger::on_server(server.clone(), faults.clone()),
+        };
         let searcher = Searcher::new(&settings, faults.clone());
         Self {
             settings,
@@ -100,7 +103,7 @@ impl Engine {
 
     /// The ledger, made now if this is the home's first use.
     pub fn ledger(&self, call: &Call<'_>) -> Result<&Ledger, Error> {
-        if !self.is_initialised() {
+        if !self.is_initialised()? {
             self.initialise(call)?;
         }
         Ok(&self.ledger)
@@ -108,15 +111,31 @@ impl Engine {
 
     /// The ledger as it is, for calls that must create nothing.
     pub fn existing_ledger(&self) -> Result<&Ledger, Error> {
-        if self.is_initialised() {
+        if self.is_initialised()? {
             return Ok(&self.ledger);
         }
-        Err(Error::NotInitialized { home: self.home().display().to_string() })
+        Err(Error::NotInitialized { home: self.place() })
     }
 
-    /// Whether the home holds a ledger.
-    pub fn is_initialised(&self) -> bool {
-        self.ledger.database().exists()
+    /// Whether the store holds a ledger of this tenant.
+    ///
+    /// # Errors
+    /// Those of connecting to a server.
+    pub fn is_initialised(&self) -> Result<bool, Error> {
+        Ok(self.ledger.database().exists(&Control::default())?)
+    }
+
+    /// Where the store is, for people: the home, or the server's user, host and database.
+    pub fn place(&self) -> String {
+        match &self.settings.store {
+            None => self.home().display().to_string(),
+            Some(server) => server.to_string(),
+        }
+    }
+
+    /// Whose memory it is; a home has one tenant only.
+    pub fn tenant(&self) -> &str {
+        self.ledger.tenant()
     }
 
     /// Whether this engine made the ledger.

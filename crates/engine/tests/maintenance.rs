@@ -66,7 +66,7 @@ fn what_is_due_is_done_once_and_again_when_its_time_has_come() {
 fn status_says_what_is_overdue_and_creates_nothing_before_init() {
     let s = Session::new();
     assert_eq!(s.ok("maintain", json!({}))["tasks"], json!([]));
-    assert!(!s.engine.is_initialised());
+    assert!(!s.engine.is_initialised().expect("looked at"));
     s.remember("the mill stands by the river");
     assert!(s.ok("status", json!({}))["holds"].get("overdue").is_none());
     let s = later(s, 50);

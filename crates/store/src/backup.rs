@@ -19,7 +19,7 @@ use crate::{
     faults::FaultPlan,
     files::{canonical, explain_io, make_private_directory, write_atomic},
     ledger::{self, Ledger, LedgerRead, LedgerWrite, NewAudit, PurgedKind},
-    sql::{Control, Creation, DatabaseOptions},
+    sql::Control,
 };
 
 const MANIFEST: &str = "manifest.json";
@@ -337,12 +337,7 @@ fn purge_again(
 }
 
 fn ledger_in(directory: &Path) -> Ledger {
-    Ledger::at(DatabaseOptions {
-        path: directory.join(ledger::FILE_NAME),
-        schema: ledger::SCHEMA,
-        creation: Creation::OnRequest,
-        faults: FaultPlan::none(),
-    })
+    Ledger::new(directory, FaultPlan::none())
 }
 
 fn describe(

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 use strata_core::time::Timestamp;
-use strata_store::ledger::LOCAL;
 
 use crate::{engine::Engine, error::Error, maintain::due::overdue, operation::Call};
 
@@ -126,7 +125,11 @@ pub(super) fn measure(engine: &Engine, call: &Call<'_>) -> Result<Measured, Erro
         Ok((r.pulse(lately, now)?, r.backlog()?, overdue(engine, r)?, r.open_purges()?.len(), r.head()?.seq))
     })?;
     let index = engine.searcher().index();
-    let followed = if index.database().exists() { index.cursor(LOCAL)?.mark.seq } else { 0 };
+    let followed = if index.database().exists(&engine.control(call))? {
+        index.cursor(engine.tenant())?.mark.seq
+    } else {
+        0
+    };
     Ok(Measured {
         metrics: Metrics {
             knowledge_total: pulse.memories,

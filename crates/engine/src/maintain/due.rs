@@ -91,7 +91,7 @@ impl Operation for Maintain {
         let chosen = chosen(request.task.as_deref())?;
         let dry_run = request.dry_run.unwrap_or(false);
         let mut response = Response { dry_run, ..Response::default() };
-        if !engine.is_initialised() {
+        if !engine.is_initialised()? {
             return Ok(response);
         }
         let system = Principal::new(PrincipalKind::System, "maintain").on_behalf_of(call.principal);
@@ -109,7 +109,7 @@ const FAILED: &str = "failed";
 
 /// The upkeep that an idle server does. Nothing when the home is not there or cannot be written.
 pub fn when_idle(engine: &Engine, call: &Call<'_>) -> Result<Response, Error> {
-    let writable = engine.is_initialised()
+    let writable = engine.is_initialised()?
         && matches!(engine.existing_ledger()?.access(&engine.control(call))?, Access::ReadWrite);
     if writable { Maintain::run(engine, call, Request::default()) } else { Ok(Response::default()) }
 }

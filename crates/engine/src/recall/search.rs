@@ -11,7 +11,7 @@ use strata_core::{
 };
 use strata_store::{
     index::{self, CollectionKey, Filter, Found, QueryVector, Source, SourceKind},
-    ledger::{LOCAL, LedgerRead},
+    ledger::LedgerRead,
 };
 
 use super::{
@@ -135,7 +135,7 @@ fn ranked(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome, Er
     let caught_up = engine.follow_truth(call)?;
     let unsearched = caught_up.behind.saturating_sub(caught_up.pending.len() as u64);
     let searcher = engine.searcher();
-    let collections = collections(&query.scope);
+    let collections = collections(ledger.tenant(), &query.scope);
     let people = searcher.index().people(&control, &collections)?;
     let people: Vec<&str> = people.iter().map(String::as_str).collect();
     let now = engine.clock().now();
@@ -171,9 +171,9 @@ fn ranked(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome, Er
 }
 
 /// The collections that a reader in `scope` sees, as the index names them.
-pub fn collections(scope: &Scope) -> Vec<CollectionKey> {
+pub fn collections(tenant: &str, scope: &Scope) -> Vec<CollectionKey> {
     let seen = scope.collections().into_iter();
-    seen.map(|(namespace, project)| CollectionKey::new(LOCAL, &namespace, project.as_deref().unwrap_or("")))
+    seen.map(|(namespace, project)| CollectionKey::new(tenant, &namespace, project.as_deref().unwrap_or("")))
         .collect()
 }
 

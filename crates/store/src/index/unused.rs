@@ -17,7 +17,7 @@ impl Index {
     /// Removes the indexes of other versions beside this one, and files that were set aside, that nobody
     /// has written to since [`KEEP_UNUSED`] before `now`. Returns what was removed.
     pub fn remove_unused(&self, now: SystemTime) -> Result<Vec<PathBuf>, StoreError> {
-        let Some(directory) = self.path().parent() else { return Ok(Vec::new()) };
+        let Some(directory) = self.file_path().and_then(Path::parent) else { return Ok(Vec::new()) };
         let mut removed = Vec::new();
         let entries = match fs::read_dir(directory) {
             Ok(entries) => entries,

@@ -41,7 +41,7 @@ pub struct IndexWriter<'i> {
     /// When to leave merging for later; `None` never does.
     pub(crate) until: Option<Instant>,
     labels: LabelNumbers,
-    _lock: IndexLock,
+    _lock: IndexLock<'i>,
 }
 
 /// How far the index has followed a tenant's ledger.
@@ -65,7 +65,7 @@ pub(crate) struct CollectionRow {
 }
 
 impl<'i> IndexWriter<'i> {
-    pub(crate) fn new(index: &'i Index, control: Control, lock: IndexLock) -> Self {
+    pub(crate) fn new(index: &'i Index, control: Control, lock: IndexLock<'i>) -> Self {
         Self { index, control, until: None, labels: LabelNumbers::default(), _lock: lock }
     }
 

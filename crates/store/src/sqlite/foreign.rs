@@ -65,9 +65,8 @@ impl Foreign {
             faults: &self.faults,
         };
         session.begin_read()?;
-        let transaction = Transaction(session);
-        let outcome = job(&transaction);
-        transaction.0.roll_back();
+        let outcome = job(&Transaction::sqlite(&session));
+        session.roll_back();
         outcome
     }
 }

@@ -63,7 +63,7 @@ impl Session<'_> {
         let mut statement = self.prepare(sql, params)?;
         let mut rows = statement.raw_query();
         match rows.next().map_err(|error| self.explain(&error))? {
-            Some(row) => map(&sql::Row(Row { row, path: self.path })).map(Some),
+            Some(row) => map(&sql::Row::sqlite(Row { row, path: self.path })).map(Some),
             None => Ok(None),
         }
     }
@@ -77,7 +77,7 @@ impl Session<'_> {
         let mut statement = self.prepare(sql, params)?;
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next().map_err(|error| self.explain(&error))? {
-            visit(&sql::Row(Row { row, path: self.path }))?;
+            visit(&sql::Row::sqlite(Row { row, path: self.path }))?;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use strata_core::{chain::Checkpoint, memory::Status, time::Timestamp};
 use strata_store::{
     backup,
-    ledger::{LOCAL, MemoryFilter, MemoryFinding, OPEN, SCHEMA},
+    ledger::{MemoryFilter, MemoryFinding, OPEN, SCHEMA},
     sql::Access,
 };
 
@@ -13,7 +13,8 @@ use super::Examination;
 use crate::{
     authority::{PUBLIC_KEY, parse_public_key},
     error::Error,
-    maintain::{backup::directory, counted},
+    maintain::backup::directory,
+    render::counted,
 };
 
 /// Things named in one finding; more say nothing new.
@@ -107,7 +108,7 @@ impl Examination<'_> {
     fn witnesses(&self, epoch: &str, last_purge: Option<Timestamp>) -> Result<Vec<Checkpoint>, Error> {
         let mut witnesses = Vec::new();
         // An index that cannot be read is a finding of its own.
-        if let Ok(cursor) = self.engine.searcher().index().cursor(LOCAL)
+        if let Ok(cursor) = self.engine.searcher().index().cursor(self.engine.tenant())
             && cursor.epoch == epoch
             && let Ok(hash) = <[u8; 32]>::try_from(cursor.hash.as_slice())
         {

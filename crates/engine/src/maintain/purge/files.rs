@@ -6,7 +6,7 @@ use strata_core::principal::Principal;
 use strata_store::{
     backup,
     index::{Source, SourceKind},
-    ledger::{LOCAL, PurgedKind},
+    ledger::PurgedKind,
 };
 
 use super::{call_goes_on, target::Target};
@@ -24,7 +24,7 @@ use crate::{
 /// that were damaged hold it too, and come back by themselves where they are needed.
 pub(super) fn erase_from_index(engine: &Engine, call: &Call<'_>, target: &Target) -> Result<usize, Error> {
     let index = engine.searcher().index();
-    if index.database().exists() {
+    if index.database().exists(&engine.control(call))? {
         index_everything(engine, call, &mut |_, _| call_goes_on(call))?;
         let kind = match target.kind {
             PurgedKind::Memory => Some(SourceKind::Memory),
@@ -34,7 +34,7 @@ pub(super) fn erase_from_index(engine: &Engine, call: &Call<'_>, target: &Target
         };
         if let Some(kind) = kind {
             let source = Source { kind, number: target.number };
-            with_writer(engine, call, index, |writer| writer.purge(LOCAL, &[source]))?;
+            with_writer(engine, call, index, |writer| writer.purge(engine.tenant(), &[source]))?;
         }
     }
     let files = other_index_files(engine.home(), index.path())?;
