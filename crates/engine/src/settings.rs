@@ -8,7 +8,7 @@ use std::{
 
 use jiff::tz::TimeZone;
 use serde::Deserialize;
-use strata_core::{error::ParseError, graph::ontology::Ontology};
+use strata_core::{error::ParseError, graph::constraints::Constraints};
 use strata_store::Server;
 
 use crate::{error::Error, network::Address};
@@ -124,8 +124,8 @@ impl Graph {
     /// # Errors
     /// An argument error that names the table's entry, when a word is not well formed or a built-in
     /// constraint would be loosened.
-    pub fn ontology(&self) -> Result<Ontology, Error> {
-        let mut table = Ontology::default();
+    pub fn constraints(&self) -> Result<Constraints, Error> {
+        let mut table = Constraints::default();
         for (name, kinds) in &self.relations {
             let extended = table.extend(name, &kinds.from, &kinds.to);
             extended.map_err(|e| Error::parse(&format!("graph.relations.{name}"), &e))?;
@@ -329,7 +329,7 @@ pub fn read_config(home: &Path) -> Result<Config, Error> {
         message: e.to_string().trim().to_owned(),
         hint: format!("correct or remove the line in {}", path.display()),
     })?;
-    config.graph.ontology()?;
+    config.graph.constraints()?;
     match config.faults() {
         None => Ok(config),
         Some((key, message, hint)) => Err(Error::Argument {
@@ -356,7 +356,7 @@ mod tests {
 
     #[test]
     fn relations_come_in_by_the_file_and_loosen_nothing() {
-        let read = |text: &str| toml::from_str::<Config>(text).expect("well formed").graph.ontology();
+        let read = |text: &str| toml::from_str::<Config>(text).expect("well formed").graph.constraints();
         let table =
             read("[graph.relations.runs_on]\nfrom = [\"service\"]\nto = [\"host\"]\n").expect("a new type");
         assert!(table.rule("runs_on").is_some_and(|rule| rule.to.admits("host") && !rule.to.admits("tool")));

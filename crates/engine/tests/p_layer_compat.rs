@@ -2,7 +2,7 @@
 
 mod maintain_support;
 
-use maintain_support::{acting, become_owner, home, tell};
+use maintain_support::{acting, become_owner, home, secret, tell};
 use serde_json::{Value, json};
 use strata_core::{error::ErrorKind, principal::PrincipalKind, scope::Scope};
 
@@ -192,6 +192,12 @@ fn the_older_tools_go_through_the_same_doors() {
             ErrorKind::Refused
         );
     });
+    s.secret = Some(secret("battery staple"));
+    assert_eq!(
+        s.fails("knowledge_forget", json!({ "id": 1 })),
+        ErrorKind::Conflict,
+        "a wrong passphrase is not `there is nothing to forget`"
+    );
     s.set_kind(PrincipalKind::Agent);
     s.scope = Scope::project("a");
     s.ok("knowledge_remember", json!({ "fact": "a's tests are slow" }));

@@ -22,8 +22,11 @@ pub mod place;
 mod pool;
 mod postgres;
 mod retry;
+mod rows;
 pub mod sql;
 mod sqlite;
+#[cfg(any(test, debug_assertions))]
+mod tenancy;
 
 pub use error::{Conflict, StoreError};
 pub use place::{Place, Server};

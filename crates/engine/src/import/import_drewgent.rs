@@ -148,8 +148,8 @@ impl Import<'_> {
         let graph = std::mem::take(&mut incoming.graph);
         let origin = Origin::new(engine, call, SOURCE);
         let mut prepared = prepare(engine, &origin, incoming);
-        let ontology = engine.settings().config.graph.ontology()?;
-        let graph = PreparedGraph::new(&origin, ontology, &graph, &mut prepared);
+        let constraints = engine.settings().config.graph.constraints()?;
+        let graph = PreparedGraph::new(&origin, constraints, &graph, &mut prepared);
         let (plan, graph_plan) = engine.ledger(call)?.read(&engine.control(call), |r| {
             let mut plan = decide(r, &origin, &prepared)?;
             let graph_plan = graph.plan(r, &origin)?;

@@ -26,6 +26,7 @@ mod prepare;
 mod purge;
 mod schema;
 mod search;
+mod slice;
 mod truth;
 mod unused;
 mod varint;
@@ -68,7 +69,7 @@ use self::{lock::IndexLock, views::Views};
 /// "STRX": the index's mark in the database file.
 const APPLICATION_ID: i32 = 0x5354_5258;
 
-const MIGRATIONS: &[Migration] =
+pub(crate) const MIGRATIONS: &[Migration] =
     &[Migration { version: 1, name: "index", sql: schema::TABLES, min_reader: 1, min_writer: 1 }];
 
 const SCHEMA: Schema = Schema {
@@ -218,6 +219,13 @@ impl Index {
             answer => answer,
         }
     }
+}
+
+/// A collection as statements name it: ids are numbered within a tenant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Collection<'t> {
+    pub(crate) tenant: &'t str,
+    pub(crate) id: i64,
 }
 
 /// Where the stream of a tenant was left.
