@@ -1,12 +1,14 @@
 //! Raw events, kept as they came: session turns and tool results.
 
+use std::collections::{HashMap, HashSet};
+
 use strata_core::{
     id::{Id, PartialId},
     scope::Scope,
     time::{TimeRange, Timestamp},
 };
 
-use super::{LedgerRead, LedgerWrite, Seq, filter::Conditions, memories::scope_from};
+use super::{LedgerRead, LedgerWrite, NewAudit, Seq, filter::Conditions, memories::scope_from};
 use crate::{error::StoreError, params, sql::Row};
 
 /// An event to be stored.
@@ -34,6 +36,8 @@ pub struct NewEpisode {
     pub source: String,
     /// Who wrote it: a principal, as text.
     pub writer: String,
+    /// Sixteen random bytes. They salt its digest and are destroyed by a purge.
+    pub salt: [u8; 16],
 }
 
 /// What became of an event.
@@ -235,34 +239,53 @@ impl LedgerRead<'_> {
 }
 
 impl LedgerWrite<'_> {
-    /// Stores events and says what became of each, in order.
+    /// Stores events under an audit row like `row`, with the hash over what it stores, and says what became of
+    /// each, in order. Without a new one among them nothing is put on record.
     ///
     /// An event equals another of the same namespace and project if source, session and external id
     /// agree or, without an external id, session, time, speaker, role and text. Equal ones are not
     /// stored again.
-    pub fn insert_episodes(&self, new: &[NewEpisode], seq: Seq) -> Result<Vec<EpisodeInsert>, StoreError> {
+    pub fn store_episodes(
+        &self,
+        new: &[NewEpisode],
+        row: &NewAudit<'_>,
+    ) -> Result<Vec<EpisodeInsert>, StoreError> {
         let mut number = self.next_number("episodes", "episode")?;
-        let mut inserted = Vec::with_capacity(new.len());
+        let mut fresh: Vec<(i64, &NewEpisode, [u8; 32])> = Vec::new();
+        let mut places = HashMap::new();
+        let mut outcomes = Vec::with_capacity(new.len());
         for episode in new {
             let key = self.episode_key(episode)?;
-            let outcome = match self.episode_with_key(&key)? {
-                Some((number, id)) => EpisodeInsert { number, id, added: false },
-                None => {
-                    self.refuse_used_id("episodes", episode.id.as_str())?;
-                    self.insert_episode(number, episode, &key, seq)?;
-                    number += 1;
-                    EpisodeInsert { number: number - 1, id: episode.id.to_string(), added: true }
-                }
+            let known: Option<(i64, String)> = match places.get(&key).cloned() {
+                Some(earlier) => Some(earlier),
+                None => self.episode_with_key(&key)?,
             };
-            inserted.push(outcome);
+            if let Some((number, id)) = known {
+                outcomes.push(EpisodeInsert { number, id, added: false });
+                continue;
+            }
+            let id = episode.id.to_string();
+            fresh.push((number, episode, key));
+            places.insert(key, (number, id.clone()));
+            outcomes.push(EpisodeInsert { number, id, added: true });
+            number += 1;
         }
-        Ok(inserted)
+        if fresh.is_empty() {
+            return Ok(outcomes);
+        }
+        let digests: Vec<[u8; 32]> = fresh.iter().map(|(_, episode, _)| episode.digest()).collect();
+        let seq = self.record(&row.clone().storing(digests.clone()))?;
+        for ((number, episode, key), digest) in fresh.into_iter().zip(&digests) {
+            self.refuse_used_id("episodes", episode.id.as_str())?;
+            self.insert_episode(number, episode, (&key, digest), seq)?;
+        }
+        Ok(outcomes)
     }
 
-    /// What [`Self::insert_episodes`] would say: whether an audit row is needed at all. An event that is not
+    /// What [`Self::store_episodes`] would say. An event that is not
     /// stored yet has the number 0; a repetition within `new` counts as known.
     pub fn known_episodes(&self, new: &[NewEpisode]) -> Result<Vec<EpisodeInsert>, StoreError> {
-        let mut unknown = std::collections::HashSet::new();
+        let mut unknown = HashSet::new();
         let mut outcomes = Vec::with_capacity(new.len());
         for episode in new {
             let key = self.episode_key(episode)?;
@@ -274,7 +297,8 @@ impl LedgerWrite<'_> {
         Ok(outcomes)
     }
 
-    pub(super) fn episode_key(&self, episode: &NewEpisode) -> Result<[u8; 32], StoreError> {
+    /// The key under which an event is found again: equal events have the same.
+    pub fn episode_key(&self, episode: &NewEpisode) -> Result<[u8; 32], StoreError> {
         let project = episode.scope.project.as_deref().unwrap_or("");
         let place = [episode.scope.namespace.as_str(), project, episode.session.as_str()];
         let at = episode.at.0.to_string();
@@ -307,13 +331,13 @@ impl LedgerWrite<'_> {
         &self,
         number: i64,
         episode: &NewEpisode,
-        key: &[u8; 32],
+        (key, digest): (&[u8; 32], &[u8; 32]),
         seq: Seq,
     ) -> Result<(), StoreError> {
         self.transaction.execute(
             "INSERT INTO episodes (tenant, number, id, external_id, session, at, speaker, role, text, metadata,
-                 namespace, project, branch, source, writer, seq, content_key)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
+                 namespace, project, branch, source, writer, seq, content_key, salt, digest)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)",
             params![
                 self.tenant,
                 number,
@@ -331,7 +355,9 @@ impl LedgerWrite<'_> {
                 &episode.source,
                 &episode.writer,
                 self.place(seq)?,
-                key
+                key,
+                &episode.salt,
+                digest
             ],
         )?;
         Ok(())
