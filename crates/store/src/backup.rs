@@ -1,6 +1,8 @@
 //! Backups of the ledger and of files beside it: a directory each, with a manifest that says what
 //! they hold and lets every byte be checked.
 
+mod erase;
+
 use std::{
     fs::{self, File},
     io,
@@ -21,6 +23,8 @@ use crate::{
     ledger::{self, Ledger, LedgerRead, LedgerWrite, NewAudit, PurgedKind},
     sql::Control,
 };
+
+pub use self::erase::{Erased, purge};
 
 const MANIFEST: &str = "manifest.json";
 const FILES: &str = "files";
@@ -189,6 +193,10 @@ fn check_ledger(ledger: &Ledger, manifest: &Manifest, control: &Control) -> Resu
     // An unbroken audit beside other texts, states or rules than it recorded proves nothing.
     findings.extend(ledger.read(control, |read| read.verify_memories())?.iter().map(ToString::to_string));
     findings.extend(ledger.read(control, |read| read.verify_rules())?.iter().map(ToString::to_string));
+    let (events, questions) =
+        ledger.read(control, |read| Ok((read.verify_events()?, read.verify_questions()?)))?;
+    findings.extend(events.findings.iter().map(ToString::to_string));
+    findings.extend(questions.findings.iter().map(ToString::to_string));
     Ok(findings)
 }
 
@@ -276,20 +284,6 @@ fn prepare(
     })?;
     copy.database().compact(control)?;
     copy.database().close();
-    Ok(again)
-}
-
-/// Purges things from a backup, so that not even it holds them. Returns how many it held.
-pub fn purge(directory: &Path, control: &Control, how: &Restore<'_>) -> Result<usize, StoreError> {
-    let manifest = read_manifest(directory)?;
-    let ledger = ledger_in(directory);
-    let again = ledger.write(control, how.now, |write| purge_again(write, how, how.purged))?;
-    ledger.database().compact(control)?;
-    ledger.database().close();
-    let files = manifest.files.iter().map(|file| file_entry(directory, &file.name));
-    let files = files.collect::<Result<Vec<_>, _>>()?;
-    let manifest = describe(directory, control, &manifest.id, manifest.created_at, files)?;
-    write_atomic(&directory.join(MANIFEST), manifest_json(&manifest).as_bytes())?;
     Ok(again)
 }
 

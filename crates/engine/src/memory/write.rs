@@ -278,8 +278,7 @@ pub(crate) fn new_memory(
     reason: &str,
 ) -> NewMemory {
     let now = engine.clock().now();
-    let mut salt = [0; 16];
-    engine.ids().fill(&mut salt);
+    let salt = engine.ids().salt();
     let id = Id::from_bits(IdKind::Memory, engine.ids().bits());
     NewMemory {
         kind: draft.kind.clone(),
