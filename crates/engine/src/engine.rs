@@ -11,10 +11,11 @@ use std::{
 
 use strata_core::time::Timestamp;
 use strata_store::{
+    error::StoreError,
     faults::FaultPlan,
     files::make_private_directory,
     index::CaughtUp,
-    ledger::{Birth, Ledger},
+    ledger::{Birth, Ledger, LedgerRead},
     sql::Control,
 };
 
@@ -119,6 +120,22 @@ impl Engine {
             return Ok(&self.ledger);
         }
         Err(Error::NotInitialized { home: self.place() })
+    }
+
+    /// Runs `job` against one snapshot of the ledger, for calls that must create nothing and have an answer all the
+    /// same: what a home that is not there holds is the default.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn read<T: Default>(
+        &self,
+        call: &Call<'_>,
+        job: impl FnOnce(&LedgerRead<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, Error> {
+        if !self.is_initialised()? {
+            return Ok(T::default());
+        }
+        Ok(self.ledger.read(&self.control(call), job)?)
     }
 
     /// Whether the store holds a ledger of this tenant.

@@ -25,6 +25,8 @@ mod retry;
 mod rows;
 pub mod sql;
 mod sqlite;
+#[cfg(any(test, debug_assertions))]
+mod tenancy;
 
 pub use error::{Conflict, StoreError};
 pub use place::{Place, Server};

@@ -69,7 +69,7 @@ use self::{lock::IndexLock, views::Views};
 /// "STRX": the index's mark in the database file.
 const APPLICATION_ID: i32 = 0x5354_5258;
 
-const MIGRATIONS: &[Migration] =
+pub(crate) const MIGRATIONS: &[Migration] =
     &[Migration { version: 1, name: "index", sql: schema::TABLES, min_reader: 1, min_writer: 1 }];
 
 const SCHEMA: Schema = Schema {

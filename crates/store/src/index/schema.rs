@@ -22,7 +22,8 @@ pub(crate) mod state {
 /// - `collections`: `slots` passages so far, of which the first `folded` lie in blocks and segments;
 ///   `revision` rises with every change a reader can see. A collection that a rebuild replaced is
 ///   `retired` under its own id until its rows are gone.
-/// - `passages`: where each source's passages are. `tails`: attributes and terms of what is not folded
+/// - `passages`: where each source's passages are. Its second index holds all that is asked of a source, because
+///   SQLite, which reckons that a tenant has ten rows, would rather read all of them than look each up. `tails`: attributes and terms of what is not folded
 ///   yet. `ends`: which passages of a block are dead, and since when.
 pub(crate) const TABLES: &str = "
 CREATE TABLE tenants (
@@ -48,7 +49,7 @@ CREATE TABLE passages (
     source BIGINT NOT NULL, part BIGINT NOT NULL, from_seq BIGINT NOT NULL, to_seq BIGINT NOT NULL,
     PRIMARY KEY (tenant, collection, slot)
 ) WITHOUT ROWID;
-CREATE INDEX passages_of_source ON passages (tenant, source_kind, source);
+CREATE INDEX passages_of_source ON passages (tenant, source_kind, source, to_seq, from_seq);
 CREATE TABLE texts (
     tenant TEXT NOT NULL, collection BIGINT NOT NULL, slot BIGINT NOT NULL, title TEXT NOT NULL,
     body TEXT NOT NULL,

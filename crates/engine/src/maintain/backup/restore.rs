@@ -218,7 +218,7 @@ fn authorise(engine: &Engine, call: &Call<'_>, id: &str, held: &Held) -> Result<
     Err(Error::ApprovalRequired {
         action: "restoring a backup".into(),
         reason: reason.into(),
-        command: at_a_terminal(&format!("strata backup restore {id}")),
+        command: at_a_terminal(format_args!("strata backup restore {id}")),
     })
 }
 
