@@ -27,7 +27,7 @@ impl Examination<'_> {
         for folder in [home.to_owned(), directory(self.engine)] {
             left.extend(self.abandoned(&folder)?);
         }
-        let own = self.engine.searcher().index().path();
+        let own = self.engine.searcher().index().file_path();
         left.extend(other_index_files(home, own)?.into_iter().filter(|path| is_damaged_index(path)));
         if left.is_empty() {
             self.ok("leftovers", "none");
