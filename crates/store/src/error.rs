@@ -236,6 +236,9 @@ pub enum StoreError {
     Internal(String),
 }
 
+/// What is wrong with a file that somebody named by mistake.
+pub(crate) const NOT_A_DATABASE: &str = "it does not begin as a SQLite database does";
+
 impl StoreError {
     /// What sort of failure it is.
     pub fn kind(&self) -> ErrorKind {
@@ -296,6 +299,9 @@ impl StoreError {
                 "use the version of Strata that wrote this database, or restore a backup".into()
             }
             Self::Foreign { .. } => "choose another home, or move that file away".into(),
+            Self::Corrupt { detail, .. } if detail == NOT_A_DATABASE => {
+                "name the database; this is another file".into()
+            }
             Self::Corrupt { .. } => "run `strata doctor`; restore the newest backup if it agrees".into(),
             Self::Conflict(Conflict::Leased { .. }) => "wait until the other worker has finished".into(),
             Self::Conflict(Conflict::NewerData { .. }) => {

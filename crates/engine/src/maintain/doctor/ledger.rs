@@ -31,7 +31,10 @@ impl Examination<'_> {
         match opened {
             Err(error) if self.call.cancel.is_cancelled() => Err(error),
             Err(error) => {
-                let hint = format!("{}; `strata backup list` shows what can be restored", error.hint());
+                // Whoever reads this has run it.
+                let next = error.hint();
+                let next = next.strip_prefix("run `strata doctor`; ").unwrap_or(&next);
+                let hint = format!("{next}; `strata backup list` shows what can be restored");
                 self.bad("ledger", error.to_string(), hint);
                 Ok(false)
             }
