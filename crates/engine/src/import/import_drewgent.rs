@@ -22,11 +22,10 @@ use super::{
 use crate::{
     engine::Engine,
     error::Error,
-    maintain::counted,
     memory::{draft::placed, remember::ScopeName},
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     paths,
-    render::{Document, Mark, Render},
+    render::{Document, Mark, Render, counted},
 };
 
 /// See the module.
