@@ -3,6 +3,7 @@
 mod conformance;
 mod distill;
 mod docs;
+mod elsewhere;
 mod foreign;
 mod postgres;
 mod quality;

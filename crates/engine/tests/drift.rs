@@ -7,7 +7,6 @@ use strata_core::{error::ErrorKind, principal::PrincipalKind, time::Timestamp};
 use strata_engine::{
     clock::{ManualClock, SeededIds},
     engine::Engine,
-    settings::Settings,
 };
 use strata_store::{
     ledger::{OpenPurge, PurgedKind},
@@ -19,7 +18,7 @@ const DAY: i64 = 86_400_000_000;
 
 fn on_day(mut s: Session, day: i64) -> Session {
     s.engine = Engine::with_sources(
-        Settings::for_home(s.home.path()),
+        s.home.settings(),
         Box::new(ManualClock::at(Timestamp(NOON.0 + day * DAY + DAY / 24))),
         Box::new(SeededIds::new(500 + day.unsigned_abs())),
     );

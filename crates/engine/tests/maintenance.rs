@@ -7,7 +7,6 @@ use strata_core::{error::ErrorKind, principal::PrincipalKind, scope::Scope, time
 use strata_engine::{
     clock::{ManualClock, SeededIds},
     engine::Engine,
-    settings::Settings,
 };
 use strata_store::{
     ledger::{AuditFilter, NewJob},
@@ -20,7 +19,7 @@ const HOUR: i64 = 3_600_000_000;
 /// The same home some hours later.
 fn later(mut s: Session, hours: i64) -> Session {
     s.engine = Engine::with_sources(
-        Settings::for_home(s.home.path()),
+        s.home.settings(),
         Box::new(ManualClock::at(Timestamp(NOON.0 + hours * HOUR))),
         Box::new(SeededIds::new(100 + hours.unsigned_abs())),
     );

@@ -370,7 +370,7 @@ fn a_rollback_among_writers_restores_the_set_at_its_own_place() {
         principal: s.principal.clone(),
         scope: Scope::user(),
         secret: None,
-        home: tempfile::tempdir().expect("a directory"),
+        home: strata_testkit::home::TestHome::new().existing(),
     };
     std::thread::scope(|scope| {
         scope.spawn(|| {
