@@ -69,7 +69,7 @@ pub fn authorise_as(
         return Err(Error::ApprovalRequired {
             action: format!("{name} in {layer}"),
             reason: decision.reason.to_owned(),
-            command: at_a_terminal(&format!("strata {name} ...")),
+            command: at_a_terminal(format_args!("strata {name} ...")),
         });
     }
     Err(Error::Refused {

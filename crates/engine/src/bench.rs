@@ -144,7 +144,7 @@ impl Operation for Bench {
 fn measure(engine: &Engine, call: &Call<'_>, size: u64, memories: u64) -> Result<Figures, Error> {
     let home =
         tempfile::tempdir().map_err(|source| Error::File { path: "a temporary home".into(), source })?;
-    let settings = Settings { home: home.path().to_owned(), ..engine.settings().clone() };
+    let settings = Settings { home: home.path().to_owned(), store: None, ..engine.settings().clone() };
     let mut words_only = settings.clone();
     words_only.config.semantic.model = "off".into();
     let person = Principal::new(PrincipalKind::Human, "bench");

@@ -11,9 +11,11 @@ use std::{
 
 use strata_core::time::Timestamp;
 use strata_store::{
+    error::StoreError,
     faults::FaultPlan,
+    files::make_private_directory,
     index::CaughtUp,
-    ledger::{Birth, Ledger},
+    ledger::{Birth, Ledger, LedgerRead},
     sql::Control,
 };
 
@@ -44,6 +46,7 @@ pub struct Engine {
     uses: Uses,
     judge: OnceLock<Option<Box<dyn Judge>>>,
     made: AtomicBool,
+    home_made: OnceLock<()>,
 }
 
 impl Engine {
@@ -78,6 +81,7 @@ impl Engine {
             uses: Uses::default(),
             judge: OnceLock::new(),
             made: AtomicBool::new(false),
+            home_made: OnceLock::new(),
         }
     }
 
@@ -106,6 +110,7 @@ impl Engine {
         if !self.is_initialised()? {
             self.initialise(call)?;
         }
+        self.make_home()?;
         Ok(&self.ledger)
     }
 
@@ -115,6 +120,22 @@ impl Engine {
             return Ok(&self.ledger);
         }
         Err(Error::NotInitialized { home: self.place() })
+    }
+
+    /// Runs `job` against one snapshot of the ledger, for calls that must create nothing and have an answer all the
+    /// same: what a home that is not there holds is the default.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn read<T: Default>(
+        &self,
+        call: &Call<'_>,
+        job: impl FnOnce(&LedgerRead<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, Error> {
+        if !self.is_initialised()? {
+            return Ok(T::default());
+        }
+        Ok(self.ledger.read(&self.control(call), job)?)
     }
 
     /// Whether the store holds a ledger of this tenant.
@@ -143,6 +164,15 @@ impl Engine {
         self.made.load(Ordering::Relaxed)
     }
 
+    /// A store in the home makes it; one on a server leaves it to us, for the files that lie beside it.
+    fn make_home(&self) -> Result<(), Error> {
+        if self.settings.store.is_some() && self.home_made.get().is_none() {
+            make_private_directory(self.home())?;
+            self.home_made.get_or_init(|| ());
+        }
+        Ok(())
+    }
+
     /// Makes the ledger unless it is there; tells whether this call made it.
     pub fn initialise(&self, call: &Call<'_>) -> Result<bool, Error> {
         let mut store_key = [0; 32];
@@ -152,6 +182,7 @@ impl Engine {
         let birth = Birth { epoch: hexadecimal(&epoch), store_key, at: self.clock.now() };
         let made = self.ledger.initialise(&self.control(call), &birth)?;
         self.made.fetch_or(made, Ordering::Relaxed);
+        self.make_home()?;
         Ok(made)
     }
 

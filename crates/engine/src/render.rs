@@ -104,6 +104,16 @@ pub struct Record {
     pub text: String,
 }
 
+impl Record {
+    /// Its title, unless the text begins with it: nothing is said twice.
+    pub fn heading(&self) -> Option<&str> {
+        let same = |line: &str| one_line(line.trim_start_matches('#')).trim().to_lowercase();
+        let title = self.title.as_deref().filter(|title| !title.trim().is_empty())?;
+        let first = self.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        (same(first) != same(title)).then_some(title)
+    }
+}
+
 impl Document {
     /// An empty document.
     pub fn new() -> Self {
@@ -132,6 +142,14 @@ impl Document {
             return self;
         }
         self.note(Mark::Warning, format!("secrets were blacked out before storing: {}", families.join(", ")))
+    }
+
+    /// Adds how many more there are than a list shows, if there are any.
+    pub fn note_more(self, more: usize) -> Self {
+        match more {
+            0 => self,
+            more => self.note(Mark::Info, format!("{more} more; raise `limit`")),
+        }
     }
 
     /// Compact Markdown, as MCP clients get it. Stored texts stand between `<strata-memory>` tags and
@@ -204,7 +222,7 @@ pub fn record_text(record: &Record) -> String {
         head.push_str(" · ");
         head.push_str(&neutral(&one_line(attribute)));
     }
-    if let Some(title) = &record.title {
+    if let Some(title) = record.heading() {
         head.push_str(" · ");
         head.push_str(&neutral(&one_line(title)));
     }

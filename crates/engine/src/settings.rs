@@ -9,7 +9,7 @@ use std::{
 use jiff::tz::TimeZone;
 use serde::Deserialize;
 use strata_core::{error::ParseError, graph::constraints::Constraints};
-use strata_store::Server;
+use strata_store::{Server, ledger::LOCAL};
 
 use crate::{error::Error, network::Address};
 
@@ -64,6 +64,32 @@ impl fmt::Debug for Key {
     }
 }
 
+/// A server's address as it was written. It may hold a password, so it shows itself to nobody.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct StoreAddress(String);
+
+impl StoreAddress {
+    /// What somebody wrote, unchecked.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The server, and `tenant` or the usual one on it.
+    ///
+    /// # Errors
+    /// It is no server's address. The error does not repeat it.
+    pub fn server(&self, tenant: Option<&str>) -> Result<Server, Error> {
+        Ok(Server::parse(&self.0, tenant.unwrap_or(LOCAL))?)
+    }
+}
+
+impl fmt::Debug for StoreAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("StoreAddress(hidden)")
+    }
+}
+
 impl Settings {
     /// Settings for a home with everything else at its default.
     pub fn for_home(home: impl Into<PathBuf>) -> Self {
@@ -84,6 +110,11 @@ impl Settings {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
+    /// The server that holds the store, as `postgres://USER:PASSWORD@HOST:PORT/DATABASE`; without it the store is in the
+    /// home. `--store` and `STRATA_STORE` win over it.
+    pub store: Option<StoreAddress>,
+    /// Whose memory on that server; `local` when absent. `--tenant` wins over it.
+    pub tenant: Option<String>,
     /// IANA name of the user's time zone; the system's when absent.
     pub timezone: Option<String>,
     /// Semantic search.
@@ -326,7 +357,7 @@ pub fn read_config(home: &Path) -> Result<Config, Error> {
     };
     let config: Config = toml::from_str(&text).map_err(|e| Error::Argument {
         field: Some(CONFIG_FILE.into()),
-        message: e.to_string().trim().to_owned(),
+        message: told(&e),
         hint: format!("correct or remove the line in {}", path.display()),
     })?;
     config.graph.constraints()?;
@@ -338,6 +369,12 @@ pub fn read_config(home: &Path) -> Result<Config, Error> {
             hint: format!("{hint}, in {}", path.display()),
         }),
     }
+}
+
+/// What is wrong, with its line; a line that may hold a password is not repeated.
+fn told(error: &toml::de::Error) -> String {
+    let whole = error.to_string();
+    if whole.contains("://") { error.message().trim().to_owned() } else { whole.trim().to_owned() }
 }
 
 #[cfg(test)]

@@ -117,7 +117,7 @@ pub(crate) fn find(r: &LedgerRead<'_>, name: &str) -> Result<SnapshotRow, Error>
     r.snapshot(&one_line(name))?.ok_or_else(|| Error::NotFound {
         what: "snapshot",
         id: name.to_owned(),
-        hint: "`strata snapshot list` shows their names".into(),
+        hint: "`snapshot_list` shows their names".into(),
     })
 }
 

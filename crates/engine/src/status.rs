@@ -34,6 +34,12 @@ pub struct Response {
     pub version: &'static str,
     /// The home directory.
     pub home: String,
+    /// The server that holds the store, its user and its database; absent when the store is in the home.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store: Option<String>,
+    /// Whose memory on that server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<String>,
     /// `ok`, `read_only` or `not_initialized`.
     pub status: &'static str,
     /// Who is asking, as the audit would record it.
@@ -101,6 +107,8 @@ impl Operation for Status {
         Ok(Response {
             version: env!("CARGO_PKG_VERSION"),
             home: engine.home().display().to_string(),
+            store: engine.settings().store.as_ref().map(ToString::to_string),
+            tenant: engine.settings().store.as_ref().map(|server| server.tenant().to_owned()),
             status,
             principal: call.principal.to_string(),
             scope: call.scope.to_string(),
@@ -163,6 +171,11 @@ impl Render for Response {
             ("semantic search".to_owned(), self.semantic.clone()),
             ("judge".to_owned(), self.judge.clone()),
         ];
+        for (name, value) in [("tenant", &self.tenant), ("store", &self.store)] {
+            if let Some(value) = value {
+                pairs.insert(1, (name.to_owned(), value.clone()));
+            }
+        }
         let document = Document::new().note(mark, format!("Strata {}: {}", self.version, self.status));
         let Some(holds) = &self.holds else {
             return document.with(Block::Pairs(pairs)).note(

@@ -179,9 +179,9 @@ fn the_older_tools_go_through_the_same_doors() {
     ] {
         s.fails(tool, arguments);
     }
-    let secret = s
+    let kept = s
         .ok("knowledge_remember", json!({ "fact": "the token is ghp_0123456789abcdefghijABCDEFGHIJ012345" }));
-    assert!(!s.ok("inspect", json!({ "id": secret["id"] })).to_string().contains("ghp_0123456789"));
+    assert!(!s.ok("inspect", json!({ "id": kept["id"] })).to_string().contains("ghp_0123456789"));
     let mut s = home(7);
     become_owner(&mut s);
     s.ok("remember", json!({ "text": "never push on Fridays", "kind": "rule" }));

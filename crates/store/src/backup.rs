@@ -237,7 +237,8 @@ pub fn restore(
     seal: Seal<'_>,
 ) -> Result<Restored, StoreError> {
     let manifest = read_manifest(directory)?;
-    let home = ledger.database().path().parent().unwrap_or_else(|| Path::new("."));
+    let home = ledger.database().place().file().and_then(Path::parent).or_else(|| directory.parent());
+    let home = home.unwrap_or_else(|| Path::new("."));
     make_private_directory(home)?;
     let mut findings = changed_files(directory, &manifest, control)?;
     let (_workshop, copy) = working_copy(directory, home)?;

@@ -8,10 +8,11 @@ use strata_engine::{
     render::{Block, Document, Mark},
     settings::CONFIG_FILE,
 };
+use strata_store::{Server, ledger::LOCAL};
 
 use crate::{
     arguments::Global,
-    environment::{Environment, KNOWLEDGE_DB_DIR, P_LAYER_DB, P_LAYER_EMBED, VARIABLES},
+    environment::{Environment, KNOWLEDGE_DB_DIR, P_LAYER_DB, P_LAYER_EMBED, STRATA_STORE, VARIABLES},
     failure::Failure,
     out::Out,
     place::{self, Place},
@@ -43,6 +44,8 @@ pub(super) fn run(what: &str, global: &Global, environment: &Environment, out: &
             "config file",
             format!("{}{}", file.display(), if file.is_file() { "" } else { " (none: defaults hold)" }),
         ),
+        ("store", settings.store.as_ref().map_or_else(|| "in the home".to_owned(), ToString::to_string)),
+        ("tenant", settings.store.as_ref().map_or(LOCAL, Server::tenant).to_owned()),
         ("scope", place.scope().to_string()),
         ("timezone", zone),
         ("semantic.model", config.semantic.model.clone()),
@@ -64,5 +67,7 @@ pub(super) fn run(what: &str, global: &Global, environment: &Environment, out: &
 
 /// Whether a variable is Strata's, or p-layer's with a meaning here.
 fn is_ours(name: &str) -> bool {
-    name.starts_with("STRATA_") || [P_LAYER_DB, P_LAYER_EMBED, KNOWLEDGE_DB_DIR].contains(&name)
+    // An address may hold a password; what it chooses is told without it.
+    (name.starts_with("STRATA_") && name != STRATA_STORE)
+        || [P_LAYER_DB, P_LAYER_EMBED, KNOWLEDGE_DB_DIR].contains(&name)
 }

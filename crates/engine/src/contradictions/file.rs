@@ -70,7 +70,7 @@ fn question(engine: &Engine, call: &Call<'_>, finding: &Finding) -> Result<Quest
         kind: CONFLICT.to_owned(),
         target: b.id.clone(),
         proposal: proposal.to_string(),
-        reason: format!("{} and {} cannot both hold: they differ in {}", a.id, b.id, finding.axis),
+        reason: format!("{} and {} cannot both hold", a.id, b.id),
         proposer: call.principal.to_string(),
         created_at: engine.clock().now(),
     };

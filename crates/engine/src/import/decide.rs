@@ -255,7 +255,7 @@ pub(super) fn count_rows(error: Error, rows: usize, command: &str) -> Error {
         Error::ApprovalRequired { reason, .. } => Error::ApprovalRequired {
             action: format!("importing {} of P0, P1 or P3", counted(rows, "row")),
             reason,
-            command: at_a_terminal(&format!("strata {command}")),
+            command: at_a_terminal(format_args!("strata {command}")),
         },
         other => other,
     }

@@ -180,7 +180,7 @@ pub(super) fn database_path(engine: &Engine, call: &Call<'_>, given: Option<&str
 /// later change of it can be told.
 fn summary(database: &PLayerDatabase) -> Summary {
     let (rows, hash) = database.audit;
-    let said = format!("p-layer schema {}; its audit_log has {rows} rows", database.schema);
+    let said = format!("p-layer schema {}; its audit_log has {}", database.schema, counted(rows, "row"));
     (SOURCE.to_owned(), said, Some(hash))
 }
 

@@ -124,6 +124,9 @@ impl Examination<'_> {
         self.semantic();
         self.judge();
         self.place();
+        if self.engine.settings().store.is_some() {
+            self.ok("store", format!("{}, tenant {}", self.engine.place(), self.engine.tenant()));
+        }
         let initialised = match self.engine.is_initialised() {
             Ok(initialised) => initialised,
             Err(error) => {

@@ -69,7 +69,7 @@ impl Operation for Approve {
         desk.save(&lock, &opened)?;
         let entry = opened.proposal.entry;
         Ok(Outcome::done(format!(
-            "approved '{id}': {}, \"{}\" in {}, of {}; `strata gate apply {id}` puts it into the ontology",
+            "approved '{id}': {}, \"{}\" in {}, of {}; `gate apply {id}` puts it into the ontology",
             entry.id, entry.title, entry.space, entry.file
         )))
     }

@@ -114,7 +114,7 @@ impl Operation for List {
             target: None,
             limit: usize::MAX,
         };
-        let found = engine.ledger(call)?.read(&engine.control(call), |r| {
+        let found = engine.read(call, |r| {
             let all = r.reviews(&filter)?.into_iter();
             all.map(|review| Ok((r.memory(&review.target)?, review))).collect::<Result<Vec<_>, _>>()
         })?;
@@ -190,10 +190,6 @@ impl Render for Response {
         }
         let records = self.reviews.iter().map(Item::record).collect();
         let document = Document::new().with(Block::Records { trust: Trust::Data, records });
-        let document = match self.more {
-            0 => document,
-            more => document.note(Mark::Info, format!("{more} more; raise `limit`")),
-        };
-        document.note(Mark::Info, "`strata review show ID` shows both sides")
+        document.note_more(self.more).note(Mark::Info, "`strata review show ID` shows both sides")
     }
 }

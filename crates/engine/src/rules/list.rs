@@ -69,8 +69,7 @@ impl Operation for List {
             limit: usize::MAX,
             ..MemoryFilter::default()
         };
-        let ledger = engine.ledger(call)?;
-        let mut rules = ledger.read(&engine.control(call), |r| in_order(r, &filter))?;
+        let mut rules = engine.read(call, |r| in_order(r, &filter))?;
         let before = rules.len();
         if !request.all.unwrap_or(false) {
             rules.retain(|rule| rule.attributes.enabled);
@@ -88,14 +87,12 @@ impl Render for Response {
     fn render(&self) -> Document {
         let mut document = Document::new();
         if self.rules.is_empty() {
-            document = document.note(Mark::Info, "No rules hold here. `strata rules add TEXT` adds one.");
+            document = document.note(Mark::Info, "No rules hold here. `rules add TEXT` adds one.");
         } else {
             let records = self.rules.iter().map(RuleView::record).collect();
             document = document.with(Block::Records { trust: Trust::Data, records });
         }
-        if self.more > 0 {
-            document = document.note(Mark::Info, format!("{} more; raise `limit`", self.more));
-        }
+        document = document.note_more(self.more);
         if self.disabled > 0 {
             document = document.note(Mark::Info, format!("{} disabled; `all` shows them", self.disabled));
         }

@@ -363,7 +363,7 @@ impl Render for Response {
             Some(undo) => {
                 document = document.note(
                     Mark::Info,
-                    format!("what was there before is kept; to undo: `strata snapshot rollback {undo}`"),
+                    format!("what was there before is kept; to undo: `snapshot rollback {undo}`"),
                 );
             }
             None if !self.dry_run => {

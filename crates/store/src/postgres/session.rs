@@ -96,6 +96,8 @@ impl<'s> Session<'s> {
         params: &'p [Param<'p>],
         run: impl FnOnce(tokio_postgres::Statement, Vec<Bound<'p>>) -> F,
     ) -> Result<T, StoreError> {
+        #[cfg(debug_assertions)]
+        crate::tenancy::check(sql, params)?;
         refuse_zero(params)?;
         let statement = self.noting(self.connection.prepare(self.control, sql, params))?;
         let expected = statement.params().len();

@@ -218,7 +218,7 @@ fn authorise(engine: &Engine, call: &Call<'_>, id: &str, held: &Held) -> Result<
     Err(Error::ApprovalRequired {
         action: "restoring a backup".into(),
         reason: reason.into(),
-        command: at_a_terminal(&format!("strata backup restore {id}")),
+        command: at_a_terminal(format_args!("strata backup restore {id}")),
     })
 }
 
@@ -238,7 +238,8 @@ fn set_aside_unreadable(engine: &Engine, call: &Call<'_>) -> Result<Option<Strin
     }
     let database = ledger.database();
     database.close();
-    let path = database.path();
+    // On a server a restore replaces the tenant's rows, readable or not.
+    let Some(path) = database.place().file() else { return Ok(None) };
     let aside = (1..=u64::from(u32::MAX))
         .map(|n| path.with_extension(format!("damaged-{n}")))
         .find(|candidate| !candidate.exists())

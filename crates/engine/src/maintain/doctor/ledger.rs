@@ -42,7 +42,7 @@ impl Examination<'_> {
                     format!("version {version} of {}, every migration as released", SCHEMA.latest()),
                 );
                 if let Access::ReadOnly(reason) = access {
-                    let hint = "reading works; make the home writable to store anything";
+                    let hint = "reading works; make the store writable to keep anything";
                     self.warn("access", format!("the ledger can only be read: {reason}"), hint);
                 }
                 Ok(true)
@@ -55,11 +55,11 @@ impl Examination<'_> {
         let findings = database.check(&self.engine.control(self.call), !self.full)?;
         if findings.is_empty() {
             let how = if self.full { "fully" } else { "quickly; --full looks closer" };
-            self.ok("integrity", format!("the ledger's file is sound (checked {how})"));
+            self.ok("integrity", format!("the ledger is sound (checked {how})"));
         }
         for finding in findings {
             let hint = "restore the newest whole backup: `strata backup list`";
-            self.bad("integrity", format!("the ledger's file is damaged: {finding}"), hint);
+            self.bad("integrity", format!("the ledger is damaged: {finding}"), hint);
         }
         Ok(())
     }
