@@ -10,6 +10,7 @@ use std::{
 };
 
 use strata_core::time::Timestamp;
+use strata_embed::Embedder;
 use strata_store::{
     faults::FaultPlan,
     index::CaughtUp,
@@ -76,6 +77,13 @@ impl Engine {
             judge: OnceLock::new(),
             made: AtomicBool::new(false),
         }
+    }
+
+    /// The same engine, embedding with `model` instead of the one that is configured.
+    #[must_use]
+    pub fn with_embedder(mut self, model: Box<dyn Embedder>) -> Self {
+        self.searcher.embed_with(model);
+        self
     }
 
     /// What the face told us.

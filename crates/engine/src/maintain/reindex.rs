@@ -10,6 +10,7 @@ use strata_store::{
     ledger::LOCAL,
 };
 
+use super::reembed;
 use crate::{
     engine::Engine,
     error::Error,
@@ -89,6 +90,8 @@ fn rebuild(engine: &Engine, call: &Call<'_>, job: &Job<'_>) -> Result<Rebuilt, E
     let set_aside = drop_index(engine, call)?;
     let behind = index_everything(engine, call, &mut |done, total| job.progress(done, total, "indexing"))?;
     if behind == 0 && engine.searcher().index().database().exists() {
+        // A model that is new here takes over from the one whose vectors were dropped.
+        reembed::complete(engine, call, &mut |_| Ok(()))?;
         // The rows that the rebuild replaced are gone; now their space goes, too.
         engine.searcher().index().database().compact(&engine.control(call))?;
     }

@@ -14,7 +14,7 @@ use crate::{
     drift::{self, DriftReport},
     engine::Engine,
     error::Error,
-    maintain::{counted, reindex::index_everything},
+    maintain::{counted, reembed, reindex::index_everything},
     operation::{Call, Operation},
     wiki,
 };
@@ -159,7 +159,9 @@ fn tidy_index(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
     let behind = index_everything(engine, call, &mut |_, _| {
         if call.cancel.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
     })?;
+    let (embedded, _) = if behind == 0 { reembed::complete(engine, call, &mut |_| Ok(()))? } else { (0, 0) };
     Ok(match behind {
+        0 if embedded > 0 => format!("complete; {} embedded", counted(embedded, "passage")),
         0 => "complete".to_owned(),
         n => format!("{n} changes behind; another process is indexing them"),
     })
