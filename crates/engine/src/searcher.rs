@@ -25,6 +25,7 @@ const NUMBER_BITS: u32 = 48;
 /// The index and the model.
 pub struct Searcher {
     index: Index,
+    tenant: String,
     wanted: String,
     words_only: bool,
     model: OnceLock<Result<Model, String>>,
@@ -39,9 +40,14 @@ type Filled = (Vec<(MissingVector, PackedVector)>, usize);
 impl Searcher {
     /// Search in a home. Touches nothing.
     pub fn new(settings: &Settings, faults: FaultPlan) -> Self {
-        let index = Index::new(&settings.home, analysis::VERSION, faults);
+        let index = match &settings.store {
+            None => Index::new(&settings.home, analysis::VERSION, faults),
+            Some(server) => Index::on_server(server.clone(), analysis::VERSION, faults),
+        };
+        let tenant = settings.store.as_ref().map_or(LOCAL, |server| server.tenant()).to_owned();
         Self {
             index,
+            tenant,
             wanted: settings.config.semantic.model.clone(),
             words_only: settings.words_only,
             model: OnceLock::new(),
@@ -72,7 +78,7 @@ impl Searcher {
     /// Whether searches go by the vectors of this model: they do, unless those of another still do. An index that
     /// cannot be read is told of by whoever reads it.
     fn is_answering(&self, key: &str) -> bool {
-        let sets = self.index.vector_sets(LOCAL).unwrap_or_default();
+        let sets = self.index.vector_sets(&self.tenant).unwrap_or_default();
         sets.iter().find(|set| set.is_active).is_none_or(|set| set.model == key)
     }
 
@@ -129,10 +135,10 @@ impl Searcher {
         let truth = LedgerTruth { ledger, control };
         let embed = |text: &str| self.loaded().as_ref().ok().and_then(|(model, _)| model.embed_passage(text));
         let preparer = Preparer { embedder: self.model().map(|model| Embedder { model, embed: &embed }) };
-        match self.index.catch_up(control, LOCAL, &truth, preparer, budget) {
+        match self.index.catch_up(control, ledger.tenant(), &truth, preparer, budget) {
             Err(StoreError::Corrupt { .. } | StoreError::Foreign { .. }) => {
                 self.index.set_aside()?;
-                Ok(self.index.catch_up(control, LOCAL, &truth, preparer, budget)?)
+                Ok(self.index.catch_up(control, ledger.tenant(), &truth, preparer, budget)?)
             }
             outcome => Ok(outcome?),
         }
@@ -172,11 +178,14 @@ impl LedgerTruth<'_> {
         let (subject, file) = self.read(|r| {
             Ok(match source.kind {
                 SourceKind::Memory => (memory_at(r, source.number, OPEN - 1)?, None),
-                SourceKind::Episode => (r.episode_by_number(source.number)?.map(episode_subject), None),
+                SourceKind::Episode => {
+                    (r.episode_by_number(source.number)?.map(|row| episode_subject(r.tenant(), row)), None)
+                }
                 SourceKind::Document => (None, r.source(source.number)?),
             })
         })?;
-        let subject = subject.or_else(|| file.as_ref().and_then(document_subject));
+        let tenant = self.ledger.tenant();
+        let subject = subject.or_else(|| file.as_ref().and_then(|row| document_subject(tenant, row)));
         Ok(Change { mark: Mark::default(), source, subject })
     }
 
@@ -195,7 +204,9 @@ impl LedgerTruth<'_> {
         };
         let subject = match what {
             Changed::Memory(n) => memory_at(ledger, n, seq)?,
-            Changed::Episode(n) => ledger.episode_by_number(n)?.map(episode_subject),
+            Changed::Episode(n) => {
+                ledger.episode_by_number(n)?.map(|row| episode_subject(ledger.tenant(), row))
+            }
             Changed::Source(_) | Changed::PurgedMemory(_) | Changed::PurgedEpisode(_) => None,
         };
         let file = if let Changed::Source(n) = what { ledger.source(n)? } else { None };
@@ -224,7 +235,9 @@ impl TruthReader for LedgerTruth<'_> {
         })?;
         // Files are read when no snapshot is held any more.
         let with_text = |(mut change, file): (Change, Option<SourceRow>)| {
-            change.subject = change.subject.or_else(|| file.as_ref().and_then(document_subject));
+            change.subject = change
+                .subject
+                .or_else(|| file.as_ref().and_then(|row| document_subject(self.ledger.tenant(), row)));
             change
         };
         Ok(told.into_iter().map(with_text).collect())
@@ -253,7 +266,7 @@ impl TruthReader for LedgerTruth<'_> {
         self.read(|r| {
             let scope = (collection.namespace.as_str(), collection.project.as_str());
             let turns = r.session_span(scope, session, first, last, WINDOW)?;
-            Ok(turns.into_iter().map(episode_change).collect())
+            Ok(turns.into_iter().map(|row| episode_change(r.tenant(), row)).collect())
         })
     }
 }
@@ -266,25 +279,27 @@ fn cursor(mark: Mark) -> ChangeCursor {
     ChangeCursor { seq: mark.seq, table: mark.ordinal >> NUMBER_BITS, number }
 }
 
-fn episode_change(row: EpisodeRow) -> Change {
+fn episode_change(tenant: &str, row: EpisodeRow) -> Change {
     let mark = Mark { seq: row.seq, ordinal: (1 << NUMBER_BITS) | row.number };
     let source = Source { kind: SourceKind::Episode, number: row.number };
-    Change { mark, source, subject: Some(episode_subject(row)) }
+    Change { mark, source, subject: Some(episode_subject(tenant, row)) }
 }
 
 /// A memory as it stood from `seq` on; `None` when it was in no search then.
 fn memory_at(ledger: &LedgerRead<'_>, number: i64, seq: i64) -> Result<Option<Subject>, StoreError> {
     let Some(row) = ledger.memory_by_number(number)? else { return Ok(None) };
     let state = ledger.state_at(number, seq)?;
-    Ok(state.filter(|s| s.status.is_live()).map(|state| memory_subject(MemoryRow { state, ..row })))
+    Ok(state
+        .filter(|s| s.status.is_live())
+        .map(|state| memory_subject(ledger.tenant(), MemoryRow { state, ..row })))
 }
 
-fn memory_subject(row: MemoryRow) -> Subject {
+fn memory_subject(tenant: &str, row: MemoryRow) -> Subject {
     let speaker = serde_json::from_str::<serde_json::Value>(&row.metadata)
         .ok()
         .and_then(|m| m["speaker"].as_str().map(str::to_owned));
     Subject {
-        collection: collection(&row.scope.namespace, row.scope.project.as_deref()),
+        collection: collection(tenant, &row.scope.namespace, row.scope.project.as_deref()),
         // Tags are words to find a memory by, so they are searched with its title.
         sections: vec![Section {
             title: [&[row.title], &row.tags[..]].concat().join(" ").trim().to_owned(),
@@ -303,9 +318,9 @@ fn memory_subject(row: MemoryRow) -> Subject {
     }
 }
 
-fn episode_subject(row: EpisodeRow) -> Subject {
+fn episode_subject(tenant: &str, row: EpisodeRow) -> Subject {
     Subject {
-        collection: collection(&row.scope.namespace, row.scope.project.as_deref()),
+        collection: collection(tenant, &row.scope.namespace, row.scope.project.as_deref()),
         sections: vec![Section { title: String::new(), body: row.text }],
         group: if row.session.is_empty() { Group::Alone } else { Group::Session(row.session) },
         order: row.at.0,
@@ -320,14 +335,14 @@ fn episode_subject(row: EpisodeRow) -> Subject {
 }
 
 /// An indexed file as it is on disk now; `None` when it is gone or cannot be read.
-fn document_subject(row: &SourceRow) -> Option<Subject> {
+fn document_subject(tenant: &str, row: &SourceRow) -> Option<Subject> {
     if row.state != SourceState::Present {
         return None;
     }
     let path = std::path::Path::new(&row.root).join(&row.path);
     let sections = documents::read_sections(&path).ok()?;
     Some(Subject {
-        collection: collection(&row.namespace, row.project.as_deref()),
+        collection: collection(tenant, &row.namespace, row.project.as_deref()),
         sections,
         group: Group::Document(path.to_string_lossy().into_owned()),
         at: row.mtime.0,
@@ -341,7 +356,7 @@ fn document_subject(row: &SourceRow) -> Option<Subject> {
 
 fn unknown_subject() -> Subject {
     Subject {
-        collection: collection("", None),
+        collection: collection("", "", None),
         sections: Vec::new(),
         group: Group::Alone,
         order: 0,
@@ -358,6 +373,6 @@ fn unknown_subject() -> Subject {
     }
 }
 
-fn collection(namespace: &str, project: Option<&str>) -> CollectionKey {
-    CollectionKey::new(LOCAL, namespace, project.unwrap_or(""))
+fn collection(tenant: &str, namespace: &str, project: Option<&str>) -> CollectionKey {
+    CollectionKey::new(tenant, namespace, project.unwrap_or(""))
 }

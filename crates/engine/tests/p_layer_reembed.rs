@@ -10,7 +10,6 @@ use strata_engine::{
     engine::Engine,
     settings::Settings,
 };
-use strata_store::ledger::LOCAL;
 
 /// Knows how often three letters occur. A text without any of them has no vector.
 struct Letters(ModelKey);
@@ -64,7 +63,7 @@ fn furnished() -> Session {
 }
 
 fn sets(s: &Session) -> Vec<(String, usize, bool)> {
-    let sets = s.engine.searcher().index().vector_sets(LOCAL).expect("listed");
+    let sets = s.engine.searcher().index().vector_sets(s.engine.tenant()).expect("listed");
     sets.into_iter().map(|set| (set.model, set.dimension, set.is_active)).collect()
 }
 

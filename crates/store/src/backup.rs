@@ -21,7 +21,7 @@ use crate::{
     faults::FaultPlan,
     files::{canonical, explain_io, make_private_directory, write_atomic},
     ledger::{self, Ledger, LedgerRead, LedgerWrite, NewAudit, PurgedKind},
-    sql::{Control, Creation, DatabaseOptions},
+    sql::Control,
 };
 
 pub use self::erase::{Erased, purge};
@@ -245,7 +245,8 @@ pub fn restore(
     seal: Seal<'_>,
 ) -> Result<Restored, StoreError> {
     let manifest = read_manifest(directory)?;
-    let home = ledger.database().path().parent().unwrap_or_else(|| Path::new("."));
+    let home = ledger.database().place().file().and_then(Path::parent).or_else(|| directory.parent());
+    let home = home.unwrap_or_else(|| Path::new("."));
     make_private_directory(home)?;
     let mut findings = changed_files(directory, &manifest, control)?;
     let (_workshop, copy) = working_copy(directory, home)?;
@@ -331,12 +332,7 @@ fn purge_again(
 }
 
 fn ledger_in(directory: &Path) -> Ledger {
-    Ledger::at(DatabaseOptions {
-        path: directory.join(ledger::FILE_NAME),
-        schema: ledger::SCHEMA,
-        creation: Creation::OnRequest,
-        faults: FaultPlan::none(),
-    })
+    Ledger::new(directory, FaultPlan::none())
 }
 
 fn describe(

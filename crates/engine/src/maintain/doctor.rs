@@ -13,9 +13,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     engine::Engine,
     error::Error,
-    maintain::counted,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
-    render::{Block, Document, Mark, Render},
+    render::{Block, Document, Mark, Render, counted},
 };
 
 /// See the module.
@@ -102,7 +101,7 @@ impl Operation for Doctor {
         let Examination { findings, fixed, .. } = patient;
         Ok(Response {
             healthy: findings.iter().all(|f| f.status != Verdict::Bad),
-            initialized: engine.is_initialised(),
+            initialized: engine.is_initialised().unwrap_or(false),
             home: engine.home().display().to_string(),
             findings,
             fixed,
@@ -126,7 +125,17 @@ impl Examination<'_> {
         self.semantic();
         self.judge();
         self.place();
-        if !self.engine.is_initialised() {
+        if self.engine.settings().store.is_some() {
+            self.ok("store", format!("{}, tenant {}", self.engine.place(), self.engine.tenant()));
+        }
+        let initialised = match self.engine.is_initialised() {
+            Ok(initialised) => initialised,
+            Err(error) => {
+                self.bad("store", error.to_string(), error.hint());
+                return Ok(());
+            }
+        };
+        if !initialised {
             self.warn("ledger", "nothing is stored here yet", "run `strata init`, or just store something");
             return Ok(());
         }

@@ -4,18 +4,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_embed::Semantic;
-use strata_store::ledger::LOCAL;
 
-use super::{
-    counted,
-    reindex::{index_everything, with_writer},
-};
+use super::reindex::{index_everything, with_writer};
 use crate::{
     engine::Engine,
     error::Error,
     job::Job,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
-    render::{Document, Mark, Render},
+    render::{Document, Mark, Render, counted},
 };
 
 /// See the module.
@@ -84,8 +80,8 @@ impl Operation for Reembed {
             index_everything(engine, call, &mut |_, _| Ok(()))?;
         }
         let index = searcher.index();
-        let total = index.live_passages(LOCAL)?;
-        let waiting = index.missing(LOCAL, model, usize::MAX)?.len();
+        let total = index.live_passages(engine.tenant())?;
+        let waiting = index.missing(engine.tenant(), model, usize::MAX)?.len();
         let found = Response {
             total,
             already: total.saturating_sub(waiting),
@@ -122,19 +118,21 @@ pub(super) fn complete(
     let (mut embedded, mut failed) = (0, 0);
     loop {
         control.check()?;
-        let missing = index.missing(LOCAL, model, BATCH)?;
+        let missing = index.missing(engine.tenant(), model, BATCH)?;
         if missing.is_empty() {
             break;
         }
         let (vectors, gone) = searcher.vectors_of(ledger, &control, &missing)?;
-        with_writer(engine, call, index, |writer| writer.put_vectors(LOCAL, model, dimension, &vectors))?;
+        with_writer(engine, call, index, |writer| {
+            writer.put_vectors(engine.tenant(), model, dimension, &vectors)
+        })?;
         embedded += vectors.len() - gone;
         failed += gone;
         progress((embedded + failed) as u64)?;
     }
-    let sets = index.vector_sets(LOCAL)?;
+    let sets = index.vector_sets(engine.tenant())?;
     if sets.iter().any(|set| set.model == model && !set.is_active) {
-        with_writer(engine, call, index, |writer| writer.switch_to(LOCAL, model))?;
+        with_writer(engine, call, index, |writer| writer.switch_to(engine.tenant(), model))?;
     }
     Ok((embedded, failed))
 }

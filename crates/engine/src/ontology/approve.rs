@@ -36,8 +36,8 @@ impl Operation for Approve {
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Outcome, Error> {
         let id = request.id;
         checked("id", &id)?;
-        let actor = Desk::new(engine, call).authorise(Action::Approve, ("approve", "gate_approve"), &id)?;
         let desk = Desk::new(engine, call);
+        let actor = desk.authorise(Action::Approve, ("approve", "gate_approve"), &id)?;
         let lock = desk.lock()?;
         let mut opened = desk.open(&id)?;
         let past = desk.past(&opened.proposal)?;
@@ -72,7 +72,7 @@ impl Operation for Approve {
         desk.save(&lock, &opened)?;
         let entry = opened.proposal.entry;
         Ok(Outcome::done(format!(
-            "approved '{id}': {}, \"{}\" in {}, of {}; `strata gate apply {id}` puts it into the ontology",
+            "approved '{id}': {}, \"{}\" in {}, of {}; `gate apply {id}` puts it into the ontology",
             entry.id, entry.title, entry.space, entry.file
         )))
     }

@@ -11,7 +11,8 @@ use super::{EvidenceRow, LedgerRead, LedgerWrite, RuleAttributes, Seq, State};
 use crate::{
     error::{Conflict, StoreError},
     params,
-    sql::Row,
+    rows::Rows,
+    sql::{Param, Row},
 };
 
 /// A memory to be stored.
@@ -395,23 +396,19 @@ impl LedgerWrite<'_> {
     }
 
     pub(super) fn insert_tags(&self, number: i64, tags: &[String]) -> Result<(), StoreError> {
-        for tag in tags {
-            self.transaction.execute(
-                "INSERT INTO memory_tags (tenant, tag, number) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-                params![self.tenant, tag, number],
-            )?;
-        }
-        Ok(())
+        const TAGS: Rows =
+            Rows::new("INSERT INTO memory_tags (tenant, tag, number)", 3).or("ON CONFLICT DO NOTHING");
+        let values: Vec<Param<'_>> =
+            tags.iter().flat_map(|tag| [self.tenant.into(), tag.into(), number.into()]).collect();
+        TAGS.write(self.transaction, &values).map(drop)
     }
 
     pub(super) fn insert_bands(&self, number: i64, bands: &[i64]) -> Result<(), StoreError> {
-        for band in bands {
-            self.transaction.execute(
-                "INSERT INTO bands (tenant, band, number) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-                params![self.tenant, *band, number],
-            )?;
-        }
-        Ok(())
+        const BANDS: Rows =
+            Rows::new("INSERT INTO bands (tenant, band, number)", 3).or("ON CONFLICT DO NOTHING");
+        let values: Vec<Param<'_>> =
+            bands.iter().flat_map(|band| [self.tenant.into(), (*band).into(), number.into()]).collect();
+        BANDS.write(self.transaction, &values).map(drop)
     }
 
     /// Fails if another live memory of the scope holds the topic or the content.

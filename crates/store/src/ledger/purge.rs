@@ -75,6 +75,8 @@ pub struct OpenPurge {
 
 /// Before the id in the key of the setting that notes an open purge.
 const OPEN_PURGE: &str = "purging ";
+/// The first key behind all that begin so: `!` follows the blank.
+const BEHIND_OPEN_PURGES: &str = "purging!";
 /// In the value of that setting, when the backups are rewritten too.
 const WITH_BACKUPS: &str = " backups";
 
@@ -82,8 +84,8 @@ impl LedgerRead<'_> {
     /// The purges that were begun and not closed.
     pub fn open_purges(&self) -> Result<Vec<OpenPurge>, StoreError> {
         self.transaction.query(
-            "SELECT key, value FROM settings WHERE tenant = $1 AND key LIKE $2 ORDER BY key",
-            params![self.tenant, &format!("{OPEN_PURGE}%")],
+            "SELECT key, value FROM settings WHERE tenant = $1 AND key >= $2 AND key < $3 ORDER BY key",
+            params![self.tenant, OPEN_PURGE, BEHIND_OPEN_PURGES],
             |row| {
                 let value = row.text(1)?;
                 Ok(OpenPurge {
@@ -223,8 +225,8 @@ impl LedgerWrite<'_> {
         for sql in [
             "UPDATE reviews SET proposal = '{}', reason = '', decision_note = NULL, salt = NULL,
                  status = CASE WHEN status = 'pending' THEN 'withdrawn' ELSE status END
-             WHERE tenant = $1 AND (target = $2 OR proposal LIKE '%' || $2 || '%' OR kind = 'amendment' AND target IN
-                 (SELECT supersedes FROM memories WHERE tenant = $1 AND id = $2))",
+             WHERE tenant = $1 AND (target = $2 OR replace(proposal, $2, '') <> proposal
+                 OR kind = 'amendment' AND target IN (SELECT supersedes FROM memories WHERE tenant = $1 AND id = $2))",
             "UPDATE memories SET superseded_reason = NULL WHERE tenant = $1 AND superseded_by = $2",
         ] {
             self.transaction.execute(sql, params![self.tenant, id])?;

@@ -43,7 +43,8 @@ impl<'a> Trial<'a> {
     pub(super) fn new(engine: &Engine, call: &'a Call<'a>) -> Result<Self, Error> {
         let home =
             tempfile::tempdir().map_err(|source| Error::File { path: "a temporary home".into(), source })?;
-        let mut settings = Settings { home: home.path().to_owned(), ..engine.settings().clone() };
+        let mut settings =
+            Settings { home: home.path().to_owned(), store: None, ..engine.settings().clone() };
         settings.config.semantic.model = "off".into();
         let secret =
             SecretKey::derive("a passphrase for a throwaway home", &[7; 16], DerivationParams::CHEAP)

@@ -3,7 +3,7 @@
 use strata_store::ledger::{CoveredReport, EventFinding, QuestionFinding};
 
 use super::{Examination, ledger::named};
-use crate::{error::Error, maintain::counted};
+use crate::{error::Error, render::counted};
 
 /// What to do about an edited text.
 const HINT: &str = "somebody changed the ledger's file; compare with a backup";

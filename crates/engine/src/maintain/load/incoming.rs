@@ -25,8 +25,8 @@ use crate::{
     error::Error,
     gate::Gate,
     maintain::transfer::{
-        EpisodeLine, LOAD, Line, MemoryLine, PurgedLine, ReviewLine, RuleLine, ScopeFields, SnapshotLine,
-        record_of,
+        EpisodeLine, EvidenceLine, LOAD, Line, MemoryLine, PurgedLine, ReviewLine, RuleLine, ScopeFields,
+        SnapshotLine, StateLine, record_of,
     },
     operation::Call,
     snapshot,
@@ -58,6 +58,22 @@ pub(super) struct IncomingMemory {
     pub(super) distils: Vec<(String, bool)>,
 }
 
+/// A state that a memory had, since when, and who brought it.
+fn past_state(gate: &mut Gate, line: &StateLine) -> Result<(State, i64, String), Error> {
+    let record = gate.field("by", Some(&record_of(line.since, &line.by)))?.unwrap_or_default();
+    Ok((line.state()?, line.since, record))
+}
+
+fn evidence(gate: &mut Gate, line: &EvidenceLine) -> Result<EvidenceRow, Error> {
+    let mut passed = |text: &str| gate.field("evidence", Some(text)).map(Option::unwrap_or_default);
+    Ok(EvidenceRow {
+        kind: passed(&line.kind)?,
+        reference: passed(&line.reference)?,
+        note: passed(&line.note)?,
+        at: Timestamp(line.at),
+    })
+}
+
 /// Who stores what.
 pub(super) struct Actors {
     /// Memories and the rest.
@@ -77,7 +93,7 @@ impl Incoming {
                 self.projects.push((key, name));
             }
             Line::Memory(m) => {
-                let memory = self.memory(engine, *m)?;
+                let memory = self.memory(engine, &m)?;
                 self.memories.push(memory);
             }
             Line::Episode(e) => {
@@ -111,27 +127,16 @@ impl Incoming {
         passed.ok_or_else(|| Error::argument(field, "is empty", "export the file again"))
     }
 
-    fn memory(&mut self, engine: &Engine, line: MemoryLine) -> Result<IncomingMemory, Error> {
+    fn memory(&mut self, engine: &Engine, line: &MemoryLine) -> Result<IncomingMemory, Error> {
         let gate = &mut self.gate;
         let body = gate.body("text", &line.text)?;
         let salt = engine.ids().salt();
-        let mut history = Vec::with_capacity(line.states.len());
-        for state in &line.states {
-            let record = gate.field("by", Some(&record_of(state.since, &state.by)))?.unwrap_or_default();
-            history.push((state.state()?, state.since, record));
-        }
+        let history =
+            line.states.iter().map(|state| past_state(gate, state)).collect::<Result<Vec<_>, _>>()?;
         let first =
             history.first().ok_or_else(|| Error::argument("states", "is empty", "export the file again"))?.0;
         let rules = line.rules.iter().map(|rule| rule_attributes(gate, rule)).collect::<Result<_, _>>()?;
-        let evidence = line.evidence.into_iter().map(|e| {
-            Ok(EvidenceRow {
-                kind: gate.field("evidence", Some(&e.kind))?.unwrap_or_default(),
-                reference: gate.field("evidence", Some(&e.reference))?.unwrap_or_default(),
-                note: gate.field("evidence", Some(&e.note))?.unwrap_or_default(),
-                at: Timestamp(e.at),
-            })
-        });
-        let evidence = evidence.collect::<Result<Vec<_>, Error>>()?;
+        let evidence = line.evidence.iter().map(|e| evidence(gate, e)).collect::<Result<_, _>>()?;
         let writer = writer(gate, &line.writer)?;
         let new = NewMemory {
             kind: Kind::parse(&line.kind).map_err(|e| Error::parse("kind", &e))?,
@@ -297,25 +302,13 @@ impl Incoming {
         }
         let mut owner = call.principal.clone();
         for layer in layers {
-            let actor =
-                authority::authorise(engine, call, Action::Remember, layer, "").map_err(name_command)?;
+            let actor = authority::authorise(engine, call, Action::Remember, layer, "")
+                .map_err(|e| e.with_command("strata load FILE"))?;
             if actor.on_behalf_of.is_some() {
                 owner = actor;
             }
         }
         Ok(Actors { owner, gateway })
-    }
-}
-
-/// Approval is asked for by the layer's own rules; the command to run is this one.
-fn name_command(error: Error) -> Error {
-    match error {
-        Error::ApprovalRequired { action, reason, .. } => Error::ApprovalRequired {
-            action,
-            reason,
-            command: "strata load FILE at a terminal, with the passphrase set by `strata init`".into(),
-        },
-        other => other,
     }
 }
 

@@ -6,7 +6,7 @@ use strata_core::principal::Principal;
 use strata_store::{
     backup,
     index::{Source, SourceKind},
-    ledger::{LOCAL, PurgedKind},
+    ledger::PurgedKind,
 };
 
 use super::{call_goes_on, target::Target};
@@ -24,7 +24,7 @@ use crate::{
 /// that were damaged hold it too, and come back by themselves where they are needed.
 pub(super) fn erase_from_index(engine: &Engine, call: &Call<'_>, target: &Target) -> Result<usize, Error> {
     let index = engine.searcher().index();
-    if index.database().exists() {
+    if index.database().exists(&engine.control(call))? {
         index_everything(engine, call, &mut |_, _| call_goes_on(call))?;
         let kind = match target.kind {
             PurgedKind::Memory => Some(SourceKind::Memory),
@@ -34,10 +34,10 @@ pub(super) fn erase_from_index(engine: &Engine, call: &Call<'_>, target: &Target
         };
         if let Some(kind) = kind {
             let source = Source { kind, number: target.number };
-            with_writer(engine, call, index, |writer| writer.purge(LOCAL, &[source]))?;
+            with_writer(engine, call, index, |writer| writer.purge(engine.tenant(), &[source]))?;
         }
     }
-    let files = other_index_files(engine.home(), index.path())?;
+    let files = other_index_files(engine.home(), index.file_path())?;
     for file in &files {
         std::fs::remove_file(file)
             .map_err(|source| Error::File { path: file.display().to_string(), source })?;
@@ -45,16 +45,24 @@ pub(super) fn erase_from_index(engine: &Engine, call: &Call<'_>, target: &Target
     Ok(files.len())
 }
 
-/// Index files of the home that do not belong to the one in use.
-pub(in crate::maintain) fn other_index_files(home: &Path, own: &Path) -> Result<Vec<PathBuf>, Error> {
+/// Index files of the home that do not belong to the one in use, `own`; all of them when that is on a server.
+pub(in crate::maintain) fn other_index_files(home: &Path, own: Option<&Path>) -> Result<Vec<PathBuf>, Error> {
     let failed = |source| Error::File { path: home.display().to_string(), source };
-    let own = own.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let own = own.and_then(Path::file_name).map(|n| n.to_string_lossy().into_owned());
     let mut files = Vec::new();
-    for entry in std::fs::read_dir(home).map_err(failed)? {
+    let entries = match std::fs::read_dir(home) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(files),
+        Err(e) => return Err(failed(e)),
+    };
+    for entry in entries {
         let entry = entry.map_err(failed)?;
         let name = entry.file_name().to_string_lossy().into_owned();
         let is_index = name.starts_with("index-") && (name.contains(".db") || name.contains(".damaged-"));
-        if is_index && !name.starts_with(&own) && entry.file_type().map_err(failed)?.is_file() {
+        if is_index
+            && own.as_ref().is_none_or(|own| !name.starts_with(own))
+            && entry.file_type().map_err(failed)?.is_file()
+        {
             files.push(entry.path());
         }
     }
