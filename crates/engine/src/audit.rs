@@ -22,19 +22,20 @@ use crate::{
     error::Error,
     memory::{reference::Reference, remember::LayerName},
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
-    render::{Block, Document, Mark, Render},
+    render::{Block, Document, Mark, Render, counted},
 };
 
 /// See the module.
 pub struct MemoryAudit;
 
-/// Lines when the caller does not say how many, and at most.
-const LINES: [u32; 2] = [20, 500];
+/// Lines when the caller does not say how many.
+const LINES: u32 = 20;
 
 /// Which lines.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct Request {
-    /// Most lines, newest first. Default 20, at most 500. A file that is written holds all that match.
+    /// Most lines, newest first, 1 to 500. Default 20. A file that is written holds all that match.
+    #[schemars(range(min = 1, max = 500))]
     pub limit: Option<u32>,
     /// Only what was refused.
     pub denied_only: Option<bool>,
@@ -165,7 +166,7 @@ fn filter(
         outcome,
         at: range(engine, request)?,
         before: request.before,
-        limit: request.limit.unwrap_or(LINES[0]).clamp(1, LINES[1]) as usize,
+        limit: request.limit.unwrap_or(LINES) as usize,
     })
 }
 
@@ -196,7 +197,7 @@ fn range(engine: &Engine, request: &Request) -> Result<TimeRange, Error> {
 impl Render for Response {
     fn render(&self) -> Document {
         if let Some(path) = &self.path {
-            let text = format!("wrote {} lines of the audit to {path}", self.matching);
+            let text = format!("wrote {} of the audit to {path}", counted(self.matching, "line"));
             return Document::new().note(Mark::Good, text);
         }
         if self.entries.is_empty() {

@@ -23,7 +23,7 @@ use crate::{
     memory::{draft::Draft, remember::Request as Remember, write},
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     recall::search::{Query, search},
-    render::{Block, Document, Render},
+    render::{Block, Document, Render, counted},
     settings::Settings,
 };
 use latency::{Latency, milliseconds};
@@ -285,7 +285,11 @@ impl Figures {
         ];
         let columns = ["milliseconds", "median", "95th percentile", "cpu"];
         document
-            .with(Block::Heading(format!("{} passages, {} memories", self.passages, self.memories)))
+            .with(Block::Heading(format!(
+                "{}, {}",
+                counted(self.passages, "passage"),
+                counted(self.memories, "memory")
+            )))
             .with(Block::Table {
                 columns: columns.map(str::to_owned).to_vec(),
                 rows: rows.iter().map(|(what, latency)| row(what, latency)).collect(),

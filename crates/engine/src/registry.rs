@@ -199,6 +199,25 @@ mod tests {
     }
 
     #[test]
+    fn how_much_to_show_has_a_range_that_clients_see() {
+        for entry in OPERATIONS {
+            let schema = (entry.request_schema)();
+            for (name, ends) in [
+                ("limit", ["minimum", "maximum"].as_slice()),
+                ("depth", &["minimum", "maximum"]),
+                ("budget_tokens", &["minimum"]),
+                ("budget_chars", &["minimum"]),
+            ] {
+                let field = &schema["properties"][name];
+                for end in ends.iter().filter(|_| field.is_object()) {
+                    let declared = field[end].as_i64().is_some_and(|end| end > 0);
+                    assert!(declared, "{}: `{name}` has no {end}", entry.spec.tool);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn positional_arguments_are_request_fields() {
         for e in OPERATIONS {
             let schema = (e.request_schema)();

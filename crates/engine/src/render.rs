@@ -1,5 +1,7 @@
 //! Responses as documents: headings, pairs, tables and records that each face draws its own way.
 
+use std::fmt::Display;
+
 use strata_core::redact::{clean_text, is_invisible};
 use unicode_normalization::UnicodeNormalization;
 
@@ -281,9 +283,30 @@ pub(crate) fn headline(title: &str, text: &str, characters: usize) -> String {
     shortened(if title.is_empty() { text } else { title }, characters)
 }
 
+/// A number of things in words: `1 memory`, `2 memories`. `one` is the noun alone, which may have words before it.
+pub(crate) fn counted<N: Copy + Display + PartialEq + From<u8>>(number: N, one: &str) -> String {
+    if number == N::from(1) {
+        return format!("{number} {one}");
+    }
+    match one.strip_suffix('y') {
+        Some(stem) if !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{number} {stem}ies"),
+        _ if one.ends_with('s') => format!("{number} {one}es"),
+        _ => format!("{number} {one}s"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_agree_with_their_nouns() {
+        assert_eq!(
+            [counted(1_u64, "more entity"), counted(0_i64, "memory"), counted(2_usize, "file")],
+            ["1 more entity", "0 memories", "2 files"]
+        );
+        assert_eq!([counted(3, "witness"), counted(2, "day")], ["3 witnesses", "2 days"]);
+    }
 
     #[test]
     fn a_text_is_shortened_between_characters_and_says_so() {

@@ -2,14 +2,46 @@
 //!
 //! Numbers and booleans in quotes, lists written as text, empty strings and nulls for "no filter" are
 //! understood; what remains wrong is reported with the name of the field.
+//!
+//! A number that only says how much to show (a limit, a depth, a budget) declares its range in the schema, as
+//! `#[schemars(range(min = 1, max = 200))]`. Outside it, it is brought into it and the caller is told. A number that
+//! is stored, or decides something, declares none: the operation refuses it and names the range.
 
 use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Number, Value};
 
 use crate::{error::Error, schema};
 
-/// Reads arguments into a request. `aliases` are older argument names, (alias, name).
+/// A request as it was read.
+#[derive(Debug)]
+pub struct Asked<T> {
+    /// The request, every amount inside its range.
+    pub request: T,
+    /// The amounts that had to be brought there.
+    pub out_of_range: Vec<OutOfRange>,
+}
+
+/// An amount outside the range that its argument declares.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OutOfRange {
+    /// The argument's name.
+    pub argument: String,
+    /// What was asked for.
+    pub asked: i64,
+    /// What was taken instead.
+    pub taken: i64,
+}
+
+impl OutOfRange {
+    /// What the caller is told.
+    pub fn sentence(&self) -> String {
+        let (done, end) = if self.taken < self.asked { ("lowered", "highest") } else { ("raised", "least") };
+        format!("`{}` was {done} to {}, the {end} there is", self.argument, self.taken)
+    }
+}
+
+/// Reads arguments into a request, as [`read_asked`] does, for whoever need not know what was out of range.
 ///
 /// # Errors
 /// An argument error that names the field and says what it wants.
@@ -17,9 +49,21 @@ pub fn read<T: DeserializeOwned + JsonSchema + 'static>(
     arguments: Value,
     aliases: &[(&str, &str)],
 ) -> Result<T, Error> {
+    Ok(read_asked(arguments, aliases)?.request)
+}
+
+/// Reads arguments into a request. `aliases` are older argument names, (alias, name).
+///
+/// # Errors
+/// An argument error that names the field and says what it wants.
+pub fn read_asked<T: DeserializeOwned + JsonSchema + 'static>(
+    arguments: Value,
+    aliases: &[(&str, &str)],
+) -> Result<Asked<T>, Error> {
     let schema = schema::cached_of::<T>();
-    let arguments = coerce_root(arguments, &schema, aliases)?;
-    serde_path_to_error::deserialize(&arguments).map_err(|e| {
+    let mut arguments = coerce_root(arguments, &schema, aliases)?;
+    let out_of_range = bring_into_range(&mut arguments, &schema);
+    let request = serde_path_to_error::deserialize(&arguments).map_err(|e| {
         let path = e.path().to_string();
         let field = (path != ".").then_some(path);
         let hint = expectation(&schema, field.as_deref().unwrap_or(""));
@@ -28,7 +72,21 @@ pub fn read<T: DeserializeOwned + JsonSchema + 'static>(
             _ => e.into_inner().to_string(),
         };
         Error::Argument { field, message, hint }
-    })
+    })?;
+    Ok(Asked { request, out_of_range })
+}
+
+/// A number from 0 to 1, such as a confidence: stored, and so refused outside.
+///
+/// # Errors
+/// An argument error that names `field`.
+pub fn unit(field: &str, value: Option<f64>) -> Result<Option<f64>, Error> {
+    match value {
+        Some(v) if !(0.0..=1.0).contains(&v) => {
+            Err(Error::argument(field, format!("{v} is out of range"), "send a number from 0 to 1"))
+        }
+        value => Ok(value),
+    }
 }
 
 fn coerce_root(arguments: Value, schema: &Value, aliases: &[(&str, &str)]) -> Result<Value, Error> {
@@ -74,6 +132,26 @@ fn not_an_object() -> Error {
         message: "arguments must be a JSON object".into(),
         hint: "send {\"name\": value, ...}".into(),
     }
+}
+
+/// Brings whole numbers into the range that their schema declares. What is below zero is no amount, and fails as
+/// what it is.
+fn bring_into_range(arguments: &mut Value, schema: &Value) -> Vec<OutOfRange> {
+    let mut outside = Vec::new();
+    for (name, value) in arguments.as_object_mut().into_iter().flatten() {
+        let field = &schema["properties"][name];
+        let least = field["minimum"].as_i64().unwrap_or(0);
+        let most = field["maximum"].as_i64().unwrap_or(i64::MAX);
+        let Some(asked) = value.as_i64().filter(|asked| *asked >= 0 && field["type"] == "integer") else {
+            continue;
+        };
+        let taken = asked.min(most).max(least);
+        if taken != asked {
+            *value = taken.into();
+            outside.push(OutOfRange { argument: name.clone(), asked, taken });
+        }
+    }
+    outside
 }
 
 /// Turns a value into the expected JSON type where its meaning is beyond doubt.
@@ -167,7 +245,10 @@ mod tests {
     struct Probe {
         /// What to look for.
         query: String,
+        #[schemars(range(min = 1, max = 20))]
         limit: Option<u32>,
+        /// A number with a meaning of its own.
+        days: Option<u32>,
         strict: Option<bool>,
         tags: Option<Vec<String>>,
     }
@@ -181,6 +262,7 @@ mod tests {
         let expected = Probe {
             query: "q".into(),
             limit: Some(3),
+            days: None,
             strict: Some(true),
             tags: Some(vec!["a".into(), "b".into()]),
         };
@@ -204,7 +286,21 @@ mod tests {
     fn empty_filters_are_no_filters() {
         let got =
             probe(json!({"query": "q", "limit": "", "strict": null, "tags": ""})).expect("field case 8");
-        assert_eq!(got, Probe { query: "q".into(), limit: None, strict: None, tags: None });
+        assert_eq!(got, Probe { query: "q".into(), limit: None, days: None, strict: None, tags: None });
+    }
+
+    #[test]
+    fn an_amount_is_brought_into_its_range_and_told() {
+        let asked = |limit: Value| {
+            let value = json!({"query": "q", "limit": limit, "days": 90});
+            let Asked { request, out_of_range } = read_asked::<Probe>(value, &[]).expect("an amount");
+            assert_eq!(request.days, Some(90), "a number without a range stays");
+            (request.limit, out_of_range.iter().map(OutOfRange::sentence).collect::<Vec<_>>().join("; "))
+        };
+        assert_eq!(asked(json!(20)), (Some(20), String::new()));
+        assert_eq!(asked(json!("21")), (Some(20), "`limit` was lowered to 20, the highest there is".into()));
+        assert_eq!(asked(json!(0)), (Some(1), "`limit` was raised to 1, the least there is".into()));
+        assert_eq!(asked(json!(i64::MAX)).0, Some(20));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::{
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
-    render::{Block, Document, Render},
+    render::{Block, Document, Render, counted},
     rules::is_rule,
 };
 
@@ -196,13 +196,19 @@ impl Render for Response {
             ("in force by layer", listed(&self.active_by_layer)),
             ("by status", listed(&self.by_status)),
             ("rules", format!("{}, of them {} enabled", self.rules, self.rules_enabled)),
-            ("graph", format!("{} entities, {} relations", self.entities, self.relations)),
+            (
+                "graph",
+                format!("{}, {}", counted(self.entities, "entity"), counted(self.relations, "relation")),
+            ),
             ("episodes", self.episodes.to_string()),
             ("indexed files", self.documents.to_string()),
             ("vectors", format!("{} by {}", self.embeddings, self.embedder)),
             ("snapshots", self.snapshots.to_string()),
             ("waiting for review", self.pending_reviews.to_string()),
-            ("audit", format!("{} lines, of them {} refusals", self.audit, self.refused)),
+            (
+                "audit",
+                format!("{}, of them {}", counted(self.audit, "line"), counted(self.refused, "refusal")),
+            ),
             ("purged", self.purged.to_string()),
             ("schema", format!("version {}", self.schema_version)),
         ];

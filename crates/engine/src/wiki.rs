@@ -19,7 +19,7 @@ use crate::{
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
     paths,
-    render::{Block, Document, Mark, Render},
+    render::{Block, Document, Mark, Render, counted},
 };
 use pages::{INDEX, MARKER, Page};
 
@@ -185,9 +185,8 @@ fn starts_as_ours(path: &Path) -> Option<bool> {
 impl Render for Response {
     fn render(&self) -> Document {
         let text = format!(
-            "compiled {} {} into {}: {} written, {} unchanged, {} removed",
-            self.entries,
-            if self.entries == 1 { "memory" } else { "memories" },
+            "compiled {} into {}: {} written, {} unchanged, {} removed",
+            counted(self.entries, "memory"),
             self.dir,
             self.rewritten,
             self.unchanged,

@@ -30,7 +30,7 @@ fn p_layer_c11_the_variable_with_a_tilde_names_the_old_database() {
         let binary = strata(&home).with(name, value);
         if name == "P_LAYER_DB" {
             let output = binary.run(["import-p-layer"]).success();
-            assert!(output.stdout.contains("imported 1 memories"), "{}", output.stdout);
+            assert!(output.stdout.contains("imported 1 memory"), "{}", output.stdout);
             assert!(binary.run(["recall", "밸브"]).success().stdout.contains("왼쪽"));
         } else {
             let output = binary.run(["import-p-layer"]).failure(2);

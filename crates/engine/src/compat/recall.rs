@@ -8,7 +8,7 @@ use crate::{
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
     recall::{
-        arguments::{Request as Asked, SourceName},
+        arguments::{MAX_LIMIT, Request as Asked, SourceName},
         item::Item,
         search::{Hit, search},
     },
@@ -24,6 +24,7 @@ pub struct Request {
     /// What you want to know.
     pub query: String,
     /// At most this many results, 1 to 100. Default 10.
+    #[schemars(range(min = 1, max = MAX_LIMIT))]
     pub limit: Option<u32>,
     /// Accepted for older clients; the same question always has the same answer.
     pub serendipity: Option<bool>,

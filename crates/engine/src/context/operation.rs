@@ -30,6 +30,8 @@ pub struct Context;
 
 /// Tokens when the caller names no budget.
 const DEFAULT_BUDGET: u32 = 3_000;
+/// Memories beside the rules when the caller names no limit.
+const DEFAULT_LIMIT: u32 = 10;
 /// Most tokens of a pack.
 const MAX_BUDGET: u32 = 8_000;
 /// Most rules read: all of them, or those left out could not be counted.
@@ -40,11 +42,14 @@ const MAX_RULES: usize = usize::MAX;
 pub struct Request {
     /// The task in a sentence or two; the user's own words are fine. Without it: rules and the newest memories.
     pub query: Option<String>,
-    /// Most tokens of the pack. Default 3000, at most 8000.
+    /// Most tokens of the pack, at most 8000. Default 3000.
+    #[schemars(range(min = 1, max = MAX_BUDGET))]
     pub budget_tokens: Option<u32>,
     /// The same in characters, for callers that count so.
+    #[schemars(range(min = 1))]
     pub budget_chars: Option<u32>,
-    /// Most memories beside the rules. Default 10.
+    /// Most memories beside the rules, 1 to 50. Default 10.
+    #[schemars(range(min = 1, max = 50))]
     pub limit: Option<u32>,
     /// Search by words alone, without meaning.
     pub no_semantic: Option<bool>,
@@ -82,8 +87,8 @@ pub struct Omitted {
 impl Request {
     fn budget(&self) -> Budget {
         match (self.budget_tokens, self.budget_chars) {
-            (None, Some(characters)) => Budget::Characters { most: characters.max(1), tokens: MAX_BUDGET },
-            (tokens, _) => Budget::Tokens(tokens.unwrap_or(DEFAULT_BUDGET).clamp(1, MAX_BUDGET)),
+            (None, Some(characters)) => Budget::Characters { most: characters, tokens: MAX_BUDGET },
+            (tokens, _) => Budget::Tokens(tokens.unwrap_or(DEFAULT_BUDGET)),
         }
     }
 }
@@ -108,7 +113,7 @@ impl Operation for Context {
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let budget = request.budget();
         let query = request.query.filter(|q| !q.trim().is_empty());
-        let limit = request.limit.unwrap_or(10).clamp(1, 50) as usize;
+        let limit = request.limit.unwrap_or(DEFAULT_LIMIT) as usize;
         let words_only = request.no_semantic.unwrap_or(false);
         let classes = gather(engine, call, query.as_deref(), limit, words_only)?;
         Ok(Response::new(query, pack(&classes, budget), budget.tokens()))

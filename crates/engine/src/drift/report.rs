@@ -4,6 +4,7 @@ use serde::Serialize;
 use strata_core::time::Timestamp;
 
 use super::{Baseline, Metrics, Response, measure::Measured};
+use crate::render::counted;
 
 /// A change above this, in percent, is drift.
 const TOLERATED: f64 = 30.0;
@@ -68,9 +69,9 @@ fn alerts(measured: &Measured) -> Vec<String> {
     let mut alerts = Vec::new();
     if let Some(days) = distilling.oldest_undistilled_days.filter(|days| *days > OLD_BACKLOG) {
         alerts.push(format!(
-            "{} events are not distilled, the oldest for {days} days; run `strata maintain`, or `strata govern \
-             consolidate --min-episodes 1` for sessions that are too short",
-            distilling.backlog
+            "not distilled: {}, the oldest for {days} days; run `strata maintain`, or `strata govern consolidate \
+             --min-episodes 1` for sessions that are too short",
+            counted(distilling.backlog, "event")
         ));
     }
     if rules.enabled > 0 && rules.used_7d == 0 {
@@ -82,16 +83,20 @@ fn alerts(measured: &Measured) -> Vec<String> {
         alerts
             .push(format!("upkeep is overdue: {}; run `strata maintain`", failures.overdue_tasks.join(", ")));
     }
-    let counted = [
-        (failures.failed_jobs_7d, "jobs failed; `strata jobs list` shows why"),
-        (failures.stalled_jobs, "jobs have lost their worker; `strata doctor --fix` ends them"),
-        (failures.unreadable_sources, "indexed files cannot be reached; `strata doctor` names them"),
-        (failures.open_purges, "purges were cut short; `strata doctor --fix` completes them"),
-        (failures.repeated_refusals_7d, "things were refused again and again; look at the audit"),
+    let failures_found = [
+        (failures.failed_jobs_7d, "failed job", "`strata jobs list` shows why"),
+        (failures.stalled_jobs, "job without a worker", "`strata doctor --fix` ends them"),
+        (failures.unreadable_sources, "indexed file out of reach", "`strata doctor` names them"),
+        (failures.open_purges, "purge cut short", "`strata doctor --fix` completes them"),
+        (failures.repeated_refusals_7d, "thing refused again and again", "look at the audit"),
     ];
-    alerts.extend(counted.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")));
+    let found = failures_found.into_iter().filter(|(number, ..)| *number > 0);
+    alerts.extend(found.map(|(number, what, next)| format!("{what}: {number}; {next}")));
     if failures.index_behind > FAR_BEHIND {
-        alerts.push(format!("the index is {} changes behind; run `strata reindex`", failures.index_behind));
+        alerts.push(format!(
+            "the index is {} behind; run `strata reindex`",
+            counted(failures.index_behind, "change")
+        ));
     }
     alerts
 }

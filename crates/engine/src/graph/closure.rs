@@ -13,7 +13,7 @@ use crate::{
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset, is_default},
-    render::{Document, Mark, Render},
+    render::{Document, Mark, Render, counted},
 };
 
 /// See the module.
@@ -29,6 +29,7 @@ pub struct Request {
     /// The way to follow it.
     pub direction: Option<Way>,
     /// How many steps to go, 1 to 10. Default 5.
+    #[schemars(range(min = 1, max = 10))]
     pub depth: Option<u32>,
 }
 
@@ -106,6 +107,6 @@ impl Render for Response {
         if self.more == 0 {
             return document;
         }
-        document.note(Mark::Info, format!("{} more entities; lower `depth`", self.more))
+        document.note(Mark::Info, format!("{}; lower `depth`", counted(self.more, "more entity")))
     }
 }

@@ -30,12 +30,10 @@ use crate::{
     engine::Engine,
     error::Error,
     gate::Gate,
-    memory::{
-        draft::{placed, unit},
-        remember::ScopeName,
-    },
+    memory::{draft::placed, remember::ScopeName},
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Document, Mark, Render},
+    request::unit,
 };
 
 /// See the module.

@@ -43,6 +43,7 @@ pub struct Request {
     /// An incident or pattern by label or id, or the symptom in words.
     pub query: String,
     /// How many steps to go back, 1 to 10. Default 3.
+    #[schemars(range(min = 1, max = 10))]
     pub depth: Option<u32>,
 }
 

@@ -17,6 +17,9 @@ use crate::{
 /// See the module.
 pub struct RelationList;
 
+/// Relations shown when the caller names no limit.
+const DEFAULT_LIMIT: u32 = 50;
+
 /// Which relations.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct Request {
@@ -29,6 +32,7 @@ pub struct Request {
     /// Only numbers above this: the last one of the page before.
     pub after: Option<i64>,
     /// Most relations, 1 to 500. Default 50.
+    #[schemars(range(min = 1, max = 500))]
     pub limit: Option<u32>,
 }
 
@@ -86,7 +90,7 @@ impl Operation for RelationList {
     const ALIASES: &'static [(&'static str, &'static str)] = &[("type", "relation"), ("rel", "relation")];
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
-        let limit = request.limit.map_or(50, |n| (n as usize).clamp(1, 500));
+        let limit = request.limit.unwrap_or(DEFAULT_LIMIT) as usize;
         let found = engine.ledger(call)?.read(&engine.control(call), |read| {
             let touching = match &request.entity {
                 None => None,

@@ -13,7 +13,7 @@ use crate::{
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset, is_default},
-    render::{Block, Document, Mark, Render},
+    render::{Block, Document, Mark, Render, counted},
 };
 
 /// See the module.
@@ -28,6 +28,7 @@ pub struct Request {
     /// A label or a part of it, an entity's id, or a sentence that names entities.
     pub query: String,
     /// How many steps to go each way, 1 to 10. Default 4.
+    #[schemars(range(min = 1, max = 10))]
     pub depth: Option<u32>,
 }
 
@@ -116,7 +117,8 @@ impl Render for Response {
             document = with_rows(document, "What it leads to:", &traced.outbound);
             document = with_memories(document, &traced.memories);
             if traced.more > 0 {
-                document = document.note(Mark::Info, format!("{} more rows; lower `depth`", traced.more));
+                document =
+                    document.note(Mark::Info, format!("{}; lower `depth`", counted(traced.more, "more row")));
             }
         }
         document

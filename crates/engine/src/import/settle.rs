@@ -29,6 +29,7 @@ use crate::{
     job::Job,
     maintain::reindex::index_everything,
     operation::Call,
+    render::counted,
 };
 
 /// The word in the audit for what an import stores.
@@ -84,7 +85,9 @@ pub(super) fn settle(
         }
         Ok(settled)
     });
-    job.finish(indexed, |s| format!("{} memories, {} events", s.added + s.updated, s.episodes))
+    job.finish(indexed, |s| {
+        format!("{}, {}", counted(s.added + s.updated, "memory"), counted(s.episodes, "event"))
+    })
 }
 
 /// What memories mention, by their places in [`Prepared`].

@@ -12,9 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     engine::Engine,
     error::Error,
-    maintain::counted,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
-    render::{Block, Document, Mark, Render},
+    render::{Block, Document, Mark, Render, counted},
 };
 
 /// See the module.

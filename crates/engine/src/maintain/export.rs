@@ -21,12 +21,9 @@ use strata_store::{
     },
 };
 
-use super::{
-    counted,
-    transfer::{
-        DistilsLine, EpisodeLine, EvidenceLine, Header, LOAD, Line, MemoryLine, ProjectLine, PurgedLine,
-        ReviewLine, RuleLine, SnapshotLine, StateLine, VERSION, is_export, read_record,
-    },
+use super::transfer::{
+    DistilsLine, EpisodeLine, EvidenceLine, Header, LOAD, Line, MemoryLine, ProjectLine, PurgedLine,
+    ReviewLine, RuleLine, SnapshotLine, StateLine, VERSION, is_export, read_record,
 };
 use crate::{
     engine::Engine,
@@ -34,7 +31,7 @@ use crate::{
     memory::reference::sees_scope,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     paths,
-    render::{Document, Mark, Render},
+    render::{Document, Mark, Render, counted},
 };
 
 /// See the module.

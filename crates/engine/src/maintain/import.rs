@@ -27,7 +27,7 @@ use crate::{
     job::Job,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     paths,
-    render::{Block, Document, Mark, Render},
+    render::{Block, Document, Mark, Render, counted},
 };
 
 /// See the module.
@@ -377,8 +377,11 @@ impl Render for Response {
     fn render(&self) -> Document {
         let would = if self.dry_run { "would import" } else { "imported" };
         let text = format!(
-            "{would} {} episodes into {} ({} known already, {} rejected)",
-            self.added, self.scope, self.known, self.rejected
+            "{would} {} into {} ({} known already, {} rejected)",
+            counted(self.added, "episode"),
+            self.scope,
+            self.known,
+            self.rejected
         );
         let mark = if self.rejected == 0 { Mark::Good } else { Mark::Warning };
         let mut document = Document::new().note(mark, text);

@@ -15,7 +15,7 @@ use crate::{
     error::Error,
     job::Job,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
-    render::{Document, Mark, Render},
+    render::{Document, Mark, Render, counted},
 };
 
 /// See the module.
@@ -69,7 +69,7 @@ impl Operation for Reindex {
         let job = Job::start(engine, call, "reindex", 0)?;
         let id = job.id().to_owned();
         let outcome = rebuild(engine, call, &job);
-        let (items, behind, set_aside) = job.finish(outcome, |(items, ..)| format!("{items} items"))?;
+        let (items, behind, set_aside) = job.finish(outcome, |(items, ..)| counted(*items, "item"))?;
         Ok(Response {
             path: engine.searcher().index().path().display().to_string(),
             items,
@@ -187,12 +187,17 @@ impl Render for Response {
     fn render(&self) -> Document {
         let mut document = Document::new().note(
             Mark::Good,
-            format!("rebuilt {} from {} items; semantic search: {}", self.path, self.items, self.semantic),
+            format!(
+                "rebuilt {} from {}; semantic search: {}",
+                self.path,
+                counted(self.items, "item"),
+                self.semantic
+            ),
         );
         if self.behind > 0 {
             document = document.note(
                 Mark::Info,
-                format!("{} changes are left; another process is indexing them", self.behind),
+                format!("{} left; another process is indexing them", counted(self.behind, "change")),
             );
         }
         if let Some(aside) = &self.set_aside {

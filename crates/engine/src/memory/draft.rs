@@ -18,6 +18,7 @@ use crate::{
     error::Error,
     gate::{self, Gate},
     operation::Call,
+    request::unit,
 };
 
 /// Microseconds of a day.
@@ -172,16 +173,6 @@ fn validity(engine: &Engine, request: &Request) -> Result<(Option<Timestamp>, Op
             Err(Error::argument("valid_to", "ends before `valid_from` begins", "swap the two dates"))
         }
         range => Ok(range),
-    }
-}
-
-/// A number of 0 to 1.
-pub(crate) fn unit(field: &str, value: Option<f64>) -> Result<Option<f64>, Error> {
-    match value {
-        Some(v) if !(0.0..=1.0).contains(&v) => {
-            Err(Error::argument(field, format!("{v} is out of range"), "send a number from 0 to 1"))
-        }
-        value => Ok(value),
     }
 }
 

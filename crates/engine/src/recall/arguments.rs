@@ -14,6 +14,8 @@ use crate::{engine::Engine, error::Error, memory::remember::LayerName, operation
 
 /// Most results that one call returns.
 pub const MAX_LIMIT: u32 = 100;
+/// Most tokens of an answer.
+pub const MAX_BUDGET: u32 = 8_000;
 
 /// What to look for.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -21,6 +23,7 @@ pub struct Request {
     /// What you want to know, in plain words or keywords, in any language. Any text is safe.
     pub query: String,
     /// At most this many results, 1 to 100. Default 10.
+    #[schemars(range(min = 1, max = MAX_LIMIT))]
     pub limit: Option<u32>,
     /// Only these layers.
     #[serde(default)]
@@ -52,7 +55,8 @@ pub struct Request {
     pub explain: Option<bool>,
     /// Also show one other memory by chance. Default false: the same question has the same answer.
     pub serendipity: Option<bool>,
-    /// Most tokens of the answer. Default 2000, at most 8000.
+    /// Most tokens of the answer, at most 8000. Default 2000.
+    #[schemars(range(min = 1, max = MAX_BUDGET))]
     pub budget_tokens: Option<u32>,
     /// Search by words alone, without meaning.
     pub no_semantic: Option<bool>,
@@ -116,16 +120,14 @@ impl Request {
             valid_at: moment("valid_at", &self.valid_at)?.map(|r| r.from),
             floor: Floor::Answer,
             words_only: self.no_semantic.unwrap_or(false),
-            limit: self.limit(engine)?,
+            limit: self.limit(engine),
         })
     }
 
-    fn limit(&self, engine: &Engine) -> Result<usize, Error> {
-        let limit = self.limit.unwrap_or(engine.settings().config.recall.limit);
-        if limit == 0 {
-            return Err(Error::argument("limit", "0 asks for nothing", format!("send 1 to {MAX_LIMIT}")));
-        }
-        Ok(limit.min(MAX_LIMIT) as usize)
+    fn limit(&self, engine: &Engine) -> usize {
+        // What the configuration says comes by no schema.
+        let usual = engine.settings().config.recall.limit.clamp(1, MAX_LIMIT);
+        self.limit.unwrap_or(usual) as usize
     }
 
     fn standing(&self, standing: &Scope) -> Scope {
@@ -137,11 +139,6 @@ impl Request {
             Some(branch) => Scope { branch: Some(storable(branch)), ..here },
             None => here,
         }
-    }
-
-    /// The limit that was asked for, where it is above the highest.
-    pub fn beyond_limit(&self) -> Option<u32> {
-        self.limit.filter(|limit| *limit > MAX_LIMIT)
     }
 
     /// Whether anything but the query narrows the search.

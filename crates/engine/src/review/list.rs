@@ -19,8 +19,6 @@ pub struct List;
 
 /// Reviews shown when the caller names no limit.
 const DEFAULT_LIMIT: u32 = 20;
-/// Most reviews shown.
-const MAX_LIMIT: u32 = 200;
 /// Characters of a text that are shown; `review_show` shows the whole.
 const EXCERPT: usize = 200;
 
@@ -32,6 +30,7 @@ pub struct Request {
     /// Only this kind: candidate, amendment, conflict.
     pub kind: Option<String>,
     /// At most this many, 1 to 200. Default 20.
+    #[schemars(range(min = 1, max = 200))]
     pub limit: Option<u32>,
 }
 
@@ -125,7 +124,7 @@ impl Operation for List {
         for (_, review) in &visible {
             *kinds.entry(review.kind.clone()).or_insert(0) += 1;
         }
-        let limit = request.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT) as usize;
+        let limit = request.limit.unwrap_or(DEFAULT_LIMIT) as usize;
         let zone = &engine.settings().zone;
         Ok(Response {
             more: visible.len().saturating_sub(limit),

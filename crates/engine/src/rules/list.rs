@@ -19,8 +19,6 @@ pub struct List;
 
 /// Rules shown when the caller names no limit.
 const DEFAULT_LIMIT: u32 = 100;
-/// Most rules shown.
-const MAX_LIMIT: u32 = 1_000;
 
 /// Which rules.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -30,6 +28,7 @@ pub struct Request {
     /// Also those that are disabled.
     pub all: Option<bool>,
     /// At most this many, 1 to 1000. Default 100.
+    #[schemars(range(min = 1, max = 1_000))]
     pub limit: Option<u32>,
 }
 
@@ -61,7 +60,7 @@ impl Operation for List {
     };
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
-        let limit = request.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT) as usize;
+        let limit = request.limit.unwrap_or(DEFAULT_LIMIT) as usize;
         let kind = Kind::parse(RULE).map_err(|e| Error::parse("kind", &e))?;
         let filter = MemoryFilter {
             visible_from: Some(call.scope.clone()),

@@ -10,9 +10,8 @@ use crate::{
     engine::Engine,
     error::Error,
     gate::Gate,
-    maintain::counted,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
-    render::{Document, Mark, Render},
+    render::{Document, Mark, Render, counted},
 };
 
 /// See the module.
@@ -89,7 +88,7 @@ fn taken(name: &str) -> Error {
 
 impl Render for Response {
     fn render(&self) -> Document {
-        let entries = counted(usize::try_from(self.entries).unwrap_or(0), "memory");
+        let entries = counted(self.entries, "memory");
         let text = format!("snapshot '{}' created (#{}), {entries} in force", self.version_id, self.seq);
         Document::new().note(Mark::Good, text)
     }

@@ -16,7 +16,8 @@ pub struct List;
 /// How many.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct Request {
-    /// Most snapshots to list. Default 20, at most 200.
+    /// Most snapshots to list, 1 to 200. Default 20.
+    #[schemars(range(min = 1, max = super::MOST_LISTED))]
     pub limit: Option<u32>,
 }
 

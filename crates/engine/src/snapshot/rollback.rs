@@ -21,10 +21,9 @@ use crate::{
     authority,
     engine::Engine,
     error::Error,
-    maintain::counted,
     memory::reference::sees_scope,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
-    render::{Block, Document, Mark, Render, Trust},
+    render::{Block, Document, Mark, Render, Trust, counted},
 };
 
 /// See the module.

@@ -25,7 +25,8 @@ pub struct Show;
 pub struct Request {
     /// The snapshot's name.
     pub version_id: String,
-    /// Most memories to list. Default 20, at most 200.
+    /// Most memories to list, 1 to 200. Default 20.
+    #[schemars(range(min = 1, max = super::MOST_LISTED))]
     pub limit: Option<u32>,
 }
 

@@ -22,9 +22,9 @@ use crate::{
     authority::{self, PUBLIC_KEY, hexadecimal},
     engine::Engine,
     error::Error,
-    maintain::{counted, init::SALT, purged, reindex::index_everything},
+    maintain::{init::SALT, purged, reindex::index_everything},
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
-    render::{Document, Mark, Render},
+    render::{Document, Mark, Render, counted},
     rules,
 };
 

@@ -11,10 +11,8 @@ use strata_store::ledger::{LOCAL, SourceState};
 use super::{Examination, ledger::named};
 use crate::{
     error::Error,
-    maintain::{
-        counted,
-        reindex::{index_everything, rebuild_quietly},
-    },
+    maintain::reindex::{index_everything, rebuild_quietly},
+    render::counted,
 };
 
 impl Examination<'_> {

@@ -13,7 +13,8 @@ use super::Examination;
 use crate::{
     authority::{PUBLIC_KEY, parse_public_key},
     error::Error,
-    maintain::{backup::directory, counted},
+    maintain::backup::directory,
+    render::counted,
 };
 
 /// Things named in one finding; more say nothing new.

@@ -9,11 +9,11 @@ use crate::{
     error::Error,
     maintain::{
         backup::directory,
-        counted,
         jobs::is_stalled,
         purge::{self, other_index_files},
         purged,
     },
+    render::counted,
 };
 
 /// How old a temporary file is before nobody can be at work on it: one hour.

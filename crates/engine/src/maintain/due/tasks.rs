@@ -14,8 +14,9 @@ use crate::{
     drift::{self, DriftReport},
     engine::Engine,
     error::Error,
-    maintain::{counted, reindex::index_everything},
+    maintain::reindex::index_everything,
     operation::{Call, Operation},
+    render::counted,
     wiki,
 };
 
@@ -161,7 +162,7 @@ fn tidy_index(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
     })?;
     Ok(match behind {
         0 => "complete".to_owned(),
-        n => format!("{n} changes behind; another process is indexing them"),
+        n => format!("{} behind; another process is indexing them", counted(n, "change")),
     })
 }
 

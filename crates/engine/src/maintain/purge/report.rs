@@ -10,9 +10,8 @@ use crate::{
     maintain::{
         backup::FOLDER,
         byte_scan::{Fragments, scan},
-        counted,
     },
-    render::{Block, Document, Mark, Render},
+    render::{Block, Document, Mark, Render, counted},
 };
 
 /// What was erased, and what is left of it.
