@@ -97,7 +97,7 @@ impl Operation for MemoryAudit {
                 refusal again is counted on its first line. Filters combine. With `output` all matching lines go into a \
                 JSON Lines file with the hashes that chain them, for keeping or checking elsewhere. Whether the chain is whole, \
                 `strata doctor` tells.",
-        effect: Effect::Read,
+        effect: Effect::Files,
         audience: Audience::Everyone,
     };
     const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[&["audit"]];

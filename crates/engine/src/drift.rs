@@ -91,7 +91,7 @@ impl Operation for DriftReport {
                 read. The first report makes the baseline. A change of more than 30 percent is `drift`; what cannot be \
                 measured is `failure`, never `no change`. Use it to notice that memory has stopped working; to repair \
                 something run `strata doctor`.",
-        effect: Effect::Read,
+        effect: Effect::Files,
         audience: Audience::Everyone,
     };
     const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[&["drift-report"]];

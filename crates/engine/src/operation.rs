@@ -47,14 +47,16 @@ impl Toolset {
     }
 }
 
-/// What an operation does to the store.
+/// What an operation changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// Changes nothing.
+    /// Nothing.
     Read,
-    /// Adds or supersedes; nothing is lost.
+    /// Nothing in the store; it writes files beside it, or where the caller wants them.
+    Files,
+    /// The store: adds or supersedes; nothing is lost.
     Write,
-    /// May erase for good.
+    /// The store: may erase for good.
     Destroy,
 }
 
@@ -91,7 +93,7 @@ pub struct Spec {
     pub title: &'static str,
     /// What it does, when to use it and when not; at most 900 characters.
     pub about: &'static str,
-    /// What it does to the store.
+    /// What it changes.
     pub effect: Effect,
     /// Who is meant to call it.
     pub audience: Audience,

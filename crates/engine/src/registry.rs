@@ -148,6 +148,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use crate::operation::Effect;
 
     #[test]
     fn names_fit_every_client_and_are_unique() {
@@ -195,6 +196,16 @@ mod tests {
                     e.spec.tool
                 );
             }
+        }
+    }
+
+    #[test]
+    fn what_writes_a_file_is_no_read() {
+        for entry in OPERATIONS {
+            let schema = (entry.request_schema)();
+            let writes =
+                ["output", "dir", "baseline_dir"].iter().any(|name| schema["properties"][name].is_object());
+            assert!(!writes || entry.spec.effect != Effect::Read, "{}", entry.spec.tool);
         }
     }
 

@@ -68,7 +68,7 @@ impl Operation for CompileWiki {
                 which episodes, evidence or review it came from, what it replaced and who names it. Use it to read or to \
                 publish what is known; to look something up call `recall`. The same memories give the same bytes, and only \
                 pages that changed are written. Files that Strata did not write are left alone.",
-        effect: Effect::Write,
+        effect: Effect::Files,
         audience: Audience::Everyone,
     };
     const ALIASES: &'static [(&'static str, &'static str)] = &[("output_path", "dir"), ("target_dir", "dir")];

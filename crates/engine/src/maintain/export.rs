@@ -87,7 +87,7 @@ impl Operation for Export {
                 order that never changes, so that two exports compare line by line. Use it to move to another machine or to \
                 read everything elsewhere; `strata load FILE` is the way back. For safety copies `backup create` is better: \
                 it keeps the audit too.",
-        effect: Effect::Read,
+        effect: Effect::Files,
         audience: Audience::Everyone,
     };
 
