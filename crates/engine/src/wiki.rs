@@ -175,8 +175,8 @@ fn remove_emptied(engine: &Engine, call: &Call<'_>, dir: &Path, pages: &[Page]) 
 
 /// Whether a file begins with our marker; `None` if there is none.
 fn starts_as_ours(path: &Path) -> Option<bool> {
-    match files::read_regular(path, MAX_PAGE) {
-        Ok(bytes) => Some(bytes.is_empty() || bytes.starts_with(MARKER.as_bytes())),
+    match files::read_start(path, MARKER.len() as u64) {
+        Ok(start) => Some(start.is_empty() || start == MARKER.as_bytes()),
         Err(_) if std::fs::symlink_metadata(path).is_err() => None,
         Err(_) => Some(false),
     }

@@ -172,6 +172,16 @@ impl FileLock {
 /// Anything else is refused without waiting for it: a pipe has no end, a device no size. A name that has
 /// become a link since it was resolved is refused, too: it may lead out of where it was allowed to be.
 pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, StoreError> {
+    let bytes = read_start(path, limit.saturating_add(1))?;
+    if bytes.len() as u64 > limit {
+        return Err(StoreError::Invalid(format!("`{}` is larger than {limit} bytes", path.display())));
+    }
+    Ok(bytes)
+}
+
+/// The first `most` bytes of a regular file, or all of a shorter one. Refuses what [`read_regular`] refuses, but for
+/// its size.
+pub fn read_start(path: &Path, most: u64) -> Result<Vec<u8>, StoreError> {
     let explain = |error: io::Error| explain_io("read", path, &error);
     let mut options = fs::OpenOptions::new();
     options.read(true);
@@ -188,10 +198,7 @@ pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, StoreError> {
         return Err(StoreError::Invalid(format!("`{}` is not a regular file", path.display())));
     }
     let mut bytes = Vec::new();
-    file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(explain)?;
-    if bytes.len() as u64 > limit {
-        return Err(StoreError::Invalid(format!("`{}` is larger than {limit} bytes", path.display())));
-    }
+    file.take(most).read_to_end(&mut bytes).map_err(explain)?;
     Ok(bytes)
 }
 
