@@ -24,8 +24,8 @@ use crate::{
     error::Error,
     gate::Gate,
     maintain::transfer::{
-        EpisodeLine, LOAD, Line, MemoryLine, PurgedLine, ReviewLine, RuleLine, ScopeFields, SnapshotLine,
-        record_of,
+        EpisodeLine, EvidenceLine, LOAD, Line, MemoryLine, PurgedLine, ReviewLine, RuleLine, ScopeFields,
+        SnapshotLine, StateLine, record_of,
     },
     operation::Call,
     snapshot,
@@ -57,6 +57,22 @@ pub(super) struct IncomingMemory {
     pub(super) distils: Vec<(String, bool)>,
 }
 
+/// A state that a memory had, since when, and who brought it.
+fn past_state(gate: &mut Gate, line: &StateLine) -> Result<(State, i64, String), Error> {
+    let record = gate.field("by", Some(&record_of(line.since, &line.by)))?.unwrap_or_default();
+    Ok((line.state()?, line.since, record))
+}
+
+fn evidence(gate: &mut Gate, line: &EvidenceLine) -> Result<EvidenceRow, Error> {
+    let mut passed = |text: &str| gate.field("evidence", Some(text)).map(Option::unwrap_or_default);
+    Ok(EvidenceRow {
+        kind: passed(&line.kind)?,
+        reference: passed(&line.reference)?,
+        note: passed(&line.note)?,
+        at: Timestamp(line.at),
+    })
+}
+
 /// Who stores what.
 pub(super) struct Actors {
     /// Memories and the rest.
@@ -76,7 +92,7 @@ impl Incoming {
                 self.projects.push((key, name));
             }
             Line::Memory(m) => {
-                let memory = self.memory(engine, *m)?;
+                let memory = self.memory(engine, &m)?;
                 self.memories.push(memory);
             }
             Line::Episode(e) => {
@@ -110,28 +126,17 @@ impl Incoming {
         passed.ok_or_else(|| Error::argument(field, "is empty", "export the file again"))
     }
 
-    fn memory(&mut self, engine: &Engine, line: MemoryLine) -> Result<IncomingMemory, Error> {
+    fn memory(&mut self, engine: &Engine, line: &MemoryLine) -> Result<IncomingMemory, Error> {
         let gate = &mut self.gate;
         let body = gate.body("text", &line.text)?;
         let mut salt = [0; 16];
         engine.ids().fill(&mut salt);
-        let mut history = Vec::with_capacity(line.states.len());
-        for state in &line.states {
-            let record = gate.field("by", Some(&record_of(state.since, &state.by)))?.unwrap_or_default();
-            history.push((state.state()?, state.since, record));
-        }
+        let history =
+            line.states.iter().map(|state| past_state(gate, state)).collect::<Result<Vec<_>, _>>()?;
         let first =
             history.first().ok_or_else(|| Error::argument("states", "is empty", "export the file again"))?.0;
         let rules = line.rules.iter().map(|rule| rule_attributes(gate, rule)).collect::<Result<_, _>>()?;
-        let evidence = line.evidence.into_iter().map(|e| {
-            Ok(EvidenceRow {
-                kind: gate.field("evidence", Some(&e.kind))?.unwrap_or_default(),
-                reference: gate.field("evidence", Some(&e.reference))?.unwrap_or_default(),
-                note: gate.field("evidence", Some(&e.note))?.unwrap_or_default(),
-                at: Timestamp(e.at),
-            })
-        });
-        let evidence = evidence.collect::<Result<Vec<_>, Error>>()?;
+        let evidence = line.evidence.iter().map(|e| evidence(gate, e)).collect::<Result<_, _>>()?;
         let writer = writer(gate, &line.writer)?;
         let new = NewMemory {
             kind: Kind::parse(&line.kind).map_err(|e| Error::parse("kind", &e))?,
