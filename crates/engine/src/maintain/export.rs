@@ -352,7 +352,7 @@ fn origin(r: &LedgerRead<'_>, seq: i64) -> Result<(i64, String), StoreError> {
 /// Whether a review repeats words of exported memories only: a conflict has those of two.
 fn concerns_only(review: &ReviewRow, exported: &HashSet<String>) -> bool {
     let proposal: serde_json::Value = serde_json::from_str(&review.proposal).unwrap_or_default();
-    let other = proposal["a"].as_str().filter(|_| review.kind == crate::contradictions::file::KIND);
+    let other = proposal["a"].as_str().filter(|_| review.kind == crate::review::CONFLICT);
     exported.contains(&review.target) && other.is_none_or(|id| exported.contains(id))
 }
 
