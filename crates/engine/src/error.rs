@@ -1,5 +1,7 @@
 //! What can go wrong in an operation, with the next step for whoever called.
 
+use std::fmt::Display;
+
 use strata_core::error::{ErrorKind, ParseError};
 use strata_store::error::StoreError;
 
@@ -117,6 +119,11 @@ fn is_decision(action: &str) -> bool {
     matches!(action, "approve" | "reject" | "purge" | "gate_approve" | "gate_deprecate" | "gate_retire")
 }
 
+/// A command as it is shown to whoever may not approve themselves.
+pub(crate) fn at_a_terminal(command: impl Display) -> String {
+    format!("{command} at a terminal, with the passphrase set by `strata init`")
+}
+
 fn prefix(field: Option<&str>) -> String {
     field.map(|f| format!("`{f}`: ")).unwrap_or_default()
 }
@@ -133,16 +140,11 @@ impl Error {
     }
 
     /// The same, with `command` as what a human runs where approval is needed.
-    pub fn with_command(self, command: impl Into<String>) -> Self {
+    pub fn with_command(self, command: impl Display) -> Self {
         match self {
-            Self::ApprovalRequired { action, reason, .. } => Self::ApprovalRequired {
-                action,
-                reason,
-                command: format!(
-                    "{} at a terminal, with the passphrase set by `strata init`",
-                    command.into()
-                ),
-            },
+            Self::ApprovalRequired { action, reason, .. } => {
+                Self::ApprovalRequired { action, reason, command: at_a_terminal(command) }
+            }
             other => other,
         }
     }

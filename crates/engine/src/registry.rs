@@ -211,14 +211,12 @@ mod tests {
 
     #[test]
     fn how_much_to_show_has_a_range_that_clients_see() {
+        let (least, both): (&[&str], &[&str]) = (&["minimum"], &["minimum", "maximum"]);
         for entry in OPERATIONS {
             let schema = (entry.request_schema)();
-            for (name, ends) in [
-                ("limit", ["minimum", "maximum"].as_slice()),
-                ("depth", &["minimum", "maximum"]),
-                ("budget_tokens", &["minimum"]),
-                ("budget_chars", &["minimum"]),
-            ] {
+            for (name, ends) in
+                [("limit", both), ("depth", both), ("budget_tokens", least), ("budget_chars", least)]
+            {
                 let field = &schema["properties"][name];
                 for end in ends.iter().filter(|_| field.is_object()) {
                     let declared = field[end].as_i64().is_some_and(|end| end > 0);

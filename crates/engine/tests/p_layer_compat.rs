@@ -192,6 +192,12 @@ fn the_older_tools_go_through_the_same_doors() {
             ErrorKind::Refused
         );
     });
+    s.secret = Some(maintain_support::secret("battery staple"));
+    assert_eq!(
+        s.fails("knowledge_forget", json!({ "id": 1 })),
+        ErrorKind::Conflict,
+        "a wrong passphrase is not `there is nothing to forget`"
+    );
     s.set_kind(PrincipalKind::Agent);
     s.scope = Scope::project("a");
     s.ok("knowledge_remember", json!({ "fact": "a's tests are slow" }));

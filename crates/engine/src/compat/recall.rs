@@ -10,6 +10,7 @@ use crate::{
     recall::{
         arguments::{MAX_LIMIT, Request as Asked, SourceName},
         item::Item,
+        operation::count_use,
         search::{Hit, search},
     },
     render::{Block, Document, Mark, Record, Render, Trust},
@@ -92,12 +93,8 @@ impl Operation for KnowledgeRecall {
             ..Asked::default()
         };
         let outcome = search(engine, call, &asked.to_query(engine, call)?)?;
-        let hits: Vec<HitView> = outcome.hits.iter().filter_map(HitView::of).collect();
-        let recalled: Vec<(i64, i64)> = hits.iter().map(|hit| (hit.id, 1)).collect();
-        if !recalled.is_empty() {
-            engine.note_usage(call, &recalled, &[]);
-        }
-        Ok(Response { hits })
+        count_use(engine, call, &outcome);
+        Ok(Response { hits: outcome.hits.iter().filter_map(HitView::of).collect() })
     }
 }
 

@@ -89,7 +89,7 @@ impl Draft {
             None => Kind::default(),
         };
         let (valid_from, valid_to) = validity(engine, request)?;
-        let draft = Self {
+        Ok(Self {
             layer: request.layer.map_or_else(|| kind.default_layer(), Layer::from),
             title: gate.field("title", request.title.as_deref())?,
             topic_key: gate.field("topic_key", request.topic_key.as_deref())?,
@@ -114,8 +114,7 @@ impl Draft {
             kind,
             rule: None,
             action: Action::Remember.as_str(),
-        };
-        Ok(draft)
+        })
     }
 
     /// The next version of `old`, which it replaces, in `state`: all that is not changed stays. `evidence` is

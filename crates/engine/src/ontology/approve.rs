@@ -36,8 +36,8 @@ impl Operation for Approve {
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Outcome, Error> {
         let id = request.id;
         checked("id", &id)?;
-        let actor = Desk::new(engine, call).authorise(Action::Approve, ("approve", "gate_approve"), &id)?;
         let desk = Desk::new(engine, call);
+        let actor = desk.authorise(Action::Approve, ("approve", "gate_approve"), &id)?;
         let lock = desk.lock()?;
         let mut opened = desk.open(&id)?;
         let past = desk.past(&opened.proposal)?;

@@ -95,7 +95,7 @@ impl Operation for Recall {
 }
 
 /// Notes which memories were recalled. Statistics only: a failure changes nothing.
-fn count_use(engine: &Engine, call: &Call<'_>, outcome: &Outcome) {
+pub(crate) fn count_use(engine: &Engine, call: &Call<'_>, outcome: &Outcome) {
     let recalled: Vec<(i64, i64)> = outcome
         .hits
         .iter()

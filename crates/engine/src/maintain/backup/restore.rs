@@ -21,7 +21,7 @@ use super::{directory, make};
 use crate::{
     authority::{self, PUBLIC_KEY, hexadecimal},
     engine::Engine,
-    error::Error,
+    error::{Error, at_a_terminal},
     maintain::{init::SALT, purged, reindex::index_everything},
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Document, Mark, Render, counted},
@@ -218,9 +218,7 @@ fn authorise(engine: &Engine, call: &Call<'_>, id: &str, held: &Held) -> Result<
     Err(Error::ApprovalRequired {
         action: "restoring a backup".into(),
         reason: reason.into(),
-        command: format!(
-            "strata backup restore {id} at a terminal, with the passphrase set by `strata init`"
-        ),
+        command: at_a_terminal(format_args!("strata backup restore {id}")),
     })
 }
 

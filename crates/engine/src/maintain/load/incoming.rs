@@ -299,25 +299,13 @@ impl Incoming {
         }
         let mut owner = call.principal.clone();
         for layer in layers {
-            let actor =
-                authority::authorise(engine, call, Action::Remember, layer, "").map_err(name_command)?;
+            let actor = authority::authorise(engine, call, Action::Remember, layer, "")
+                .map_err(|e| e.with_command("strata load FILE"))?;
             if actor.on_behalf_of.is_some() {
                 owner = actor;
             }
         }
         Ok(Actors { owner, gateway })
-    }
-}
-
-/// Approval is asked for by the layer's own rules; the command to run is this one.
-fn name_command(error: Error) -> Error {
-    match error {
-        Error::ApprovalRequired { action, reason, .. } => Error::ApprovalRequired {
-            action,
-            reason,
-            command: "strata load FILE at a terminal, with the passphrase set by `strata init`".into(),
-        },
-        other => other,
     }
 }
 
