@@ -7,12 +7,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_core::{
-    chain::Outcome,
-    memory::Layer,
-    principal::PrincipalKind,
-    time::{TimeRange, parse_range},
-};
+use strata_core::{chain::Outcome, memory::Layer, principal::PrincipalKind};
 use strata_store::ledger::{AuditFilter, LedgerRead, Refusal};
 
 pub use line::AuditView;
@@ -23,6 +18,7 @@ use crate::{
     memory::{reference::Reference, remember::LayerName},
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Block, Document, Mark, Render, counted},
+    request::period,
 };
 
 /// See the module.
@@ -164,7 +160,7 @@ fn filter(
         layer: request.layer.map(Layer::from),
         action: given(&request.action),
         outcome,
-        at: range(engine, request)?,
+        at: period(&engine.settings().zone, request.since.as_deref(), request.until.as_deref())?,
         before: request.before,
         limit: request.limit.unwrap_or(LINES) as usize,
     })
@@ -179,19 +175,6 @@ fn target(r: &LedgerRead<'_>, call: &Call<'_>, text: String) -> Result<String, E
         return Ok(text);
     }
     Ok(reference.find(r, call)?.existing()?.id)
-}
-
-fn range(engine: &Engine, request: &Request) -> Result<TimeRange, Error> {
-    let zone = &engine.settings().zone;
-    let read = |field: &str, text: &Option<String>| {
-        let text = text.as_deref().filter(|t| !t.trim().is_empty());
-        text.map(|t| parse_range(t, zone).map_err(|e| Error::parse(field, &e))).transpose()
-    };
-    let (since, until) = (read("since", &request.since)?, read("until", &request.until)?);
-    Ok(TimeRange {
-        from: since.map_or(TimeRange::ALL.from, |range| range.from),
-        to: until.map_or(TimeRange::ALL.to, |range| range.to),
-    })
 }
 
 impl Render for Response {

@@ -7,9 +7,11 @@
 //! `#[schemars(range(min = 1, max = 200))]`. Outside it, it is brought into it and the caller is told. A number that
 //! is stored, or decides something, declares none: the operation refuses it and names the range.
 
+use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Number, Value};
+use strata_core::time::{TimeRange, parse_range};
 
 use crate::{error::Error, schema};
 
@@ -132,6 +134,31 @@ fn not_an_object() -> Error {
         message: "arguments must be a JSON object".into(),
         hint: "send {\"name\": value, ...}".into(),
     }
+}
+
+/// The day, month or instant that a caller names, in the user's zone; blank is none.
+///
+/// # Errors
+/// An argument error that names `field`.
+pub fn moment(zone: &TimeZone, field: &str, text: Option<&str>) -> Result<Option<TimeRange>, Error> {
+    let text = text.filter(|text| !text.trim().is_empty());
+    text.map(|text| parse_range(text, zone).map_err(|e| Error::parse(field, &e))).transpose()
+}
+
+/// From the beginning of what `since` names to the end of what `until` does; open where none is named.
+///
+/// # Errors
+/// As for [`moment`], and when the one lies behind the other.
+pub fn period(zone: &TimeZone, since: Option<&str>, until: Option<&str>) -> Result<TimeRange, Error> {
+    let (since, until) = (moment(zone, "since", since)?, moment(zone, "until", until)?);
+    let period = TimeRange {
+        from: since.map_or(TimeRange::ALL.from, |range| range.from),
+        to: until.map_or(TimeRange::ALL.to, |range| range.to),
+    };
+    if period.from >= period.to {
+        return Err(Error::argument("until", "lies before `since`", "swap the two"));
+    }
+    Ok(period)
 }
 
 /// Brings whole numbers into the range that their schema declares. What is below zero is no amount, and fails as

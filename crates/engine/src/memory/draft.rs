@@ -8,7 +8,7 @@ use strata_core::{
     policy::Action,
     principal::PrincipalKind,
     scope::Scope,
-    time::{Timestamp, parse_range},
+    time::Timestamp,
 };
 use strata_store::ledger::{MemoryRow, RuleAttributes, State};
 
@@ -18,7 +18,7 @@ use crate::{
     error::Error,
     gate::{self, Gate},
     operation::Call,
-    request::unit,
+    request::{moment, unit},
 };
 
 /// Microseconds of a day.
@@ -151,11 +151,8 @@ impl Draft {
 
 fn validity(engine: &Engine, request: &Request) -> Result<(Option<Timestamp>, Option<Timestamp>), Error> {
     let zone = &engine.settings().zone;
-    let read = |field: &str, text: &Option<String>| {
-        text.as_deref().map(|t| parse_range(t, zone).map_err(|e| Error::parse(field, &e))).transpose()
-    };
-    let from = read("valid_from", &request.valid_from)?.map(|r| r.from);
-    let mut to = read("valid_to", &request.valid_to)?.map(|r| r.to);
+    let from = moment(zone, "valid_from", request.valid_from.as_deref())?.map(|range| range.from);
+    let mut to = moment(zone, "valid_to", request.valid_to.as_deref())?.map(|range| range.to);
     if let Some(days) = request.ttl_days {
         if days == 0 || days > MAX_TTL_DAYS {
             return Err(Error::argument(

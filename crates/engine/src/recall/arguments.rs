@@ -5,12 +5,19 @@ use serde::Deserialize;
 use strata_core::{
     memory::{Kind, Layer},
     scope::Scope,
-    time::{TimeRange, Timestamp, parse_range},
+    time::Timestamp,
 };
 use strata_store::index::SourceKind;
 
 use super::search::{Floor, Query};
-use crate::{engine::Engine, error::Error, memory::remember::LayerName, operation::Call, project::storable};
+use crate::{
+    engine::Engine,
+    error::Error,
+    memory::remember::LayerName,
+    operation::Call,
+    project::storable,
+    request::{moment, period},
+};
 
 /// Most results that one call returns.
 pub const MAX_LIMIT: u32 = 100;
@@ -92,17 +99,8 @@ impl Request {
             return Err(Error::argument("query", "is empty", hint));
         }
         let zone = &engine.settings().zone;
-        let moment = |field: &str, text: &Option<String>| {
-            text.as_deref().map(|t| parse_range(t, zone).map_err(|e| Error::parse(field, &e))).transpose()
-        };
-        let (since, until) = (moment("since", &self.since)?, moment("until", &self.until)?);
-        let time = TimeRange {
-            from: since.map_or(TimeRange::ALL.from, |r| r.from),
-            to: until.map_or(TimeRange::ALL.to, |r| r.to),
-        };
-        if time.from >= time.to {
-            return Err(Error::argument("until", "lies before `since`", "swap the two"));
-        }
+        let as_of = moment(zone, "as_of", self.as_of.as_deref())?;
+        let valid_at = moment(zone, "valid_at", self.valid_at.as_deref())?;
         Ok(Query {
             text: self.query.clone(),
             scope: self.standing(call.scope),
@@ -115,9 +113,9 @@ impl Request {
             sources: self.sources.iter().map(|s| s.kind()).collect(),
             tags: self.tags.clone(),
             session: self.session.clone(),
-            time,
-            as_of: moment("as_of", &self.as_of)?.map(|r| Timestamp(r.to.0.saturating_sub(1))),
-            valid_at: moment("valid_at", &self.valid_at)?.map(|r| r.from),
+            time: period(zone, self.since.as_deref(), self.until.as_deref())?,
+            as_of: as_of.map(|range| Timestamp(range.to.0.saturating_sub(1))),
+            valid_at: valid_at.map(|range| range.from),
             floor: Floor::Answer,
             words_only: self.no_semantic.unwrap_or(false),
             limit: self.limit(engine),
