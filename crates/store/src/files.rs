@@ -31,20 +31,11 @@ pub fn write_atomic_with(path: &Path, content: &[u8], faults: &FaultPlan) -> Res
     })
 }
 
-/// [`write_atomic`] for content that is made piece by piece and need not fit into memory. When `fill` fails,
-/// the file stays as it was.
-pub fn write_atomic_from<E: From<StoreError>>(
-    path: &Path,
-    fill: impl FnOnce(&mut dyn Write) -> Result<(), E>,
-) -> Result<(), E> {
-    replace_with(path, &FaultPlan::none(), fill)
-}
-
-fn replace_with<E: From<StoreError>>(
+fn replace_with(
     path: &Path,
     faults: &FaultPlan,
-    fill: impl FnOnce(&mut dyn Write) -> Result<(), E>,
-) -> Result<(), E> {
+    fill: impl FnOnce(&mut dyn Write) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
     let target = resolve_link(path)?;
     let directory = directory_of(&target);
     let temporary =
@@ -52,7 +43,7 @@ fn replace_with<E: From<StoreError>>(
     let mut buffered = io::BufWriter::new(temporary);
     fill(&mut buffered)?;
     let temporary = buffered.into_inner().map_err(|error| explain_io("write", &target, error.error()))?;
-    Ok(put_in_place(temporary, &target, directory, faults)?)
+    put_in_place(temporary, &target, directory, faults)
 }
 
 fn put_in_place(
