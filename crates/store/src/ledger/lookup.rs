@@ -37,15 +37,6 @@ impl LedgerRead<'_> {
         self.one("m.number = $2", params![self.tenant, number])
     }
 
-    /// The memories with these numbers, in the order given; numbers that name none are left out.
-    pub fn memories_by_numbers(&self, numbers: &[i64]) -> Result<Vec<MemoryRow>, StoreError> {
-        let mut rows = Vec::with_capacity(numbers.len());
-        for number in numbers {
-            rows.extend(self.memory_by_number(*number)?);
-        }
-        Ok(rows)
-    }
-
     /// The one memory whose id begins so. None is `NotFound`; several are `Ambiguous`, with candidates.
     pub fn memory_by_prefix(&self, prefix: &PartialId) -> Result<MemoryRow, StoreError> {
         let ids = self.ids_with_prefix("memories", &prefix.text)?;
