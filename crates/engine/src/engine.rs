@@ -11,9 +11,10 @@ use std::{
 
 use strata_core::time::Timestamp;
 use strata_store::{
+    error::StoreError,
     faults::FaultPlan,
     index::CaughtUp,
-    ledger::{Birth, Ledger},
+    ledger::{Birth, Ledger, LedgerRead},
     sql::Control,
 };
 
@@ -112,6 +113,22 @@ impl Engine {
             return Ok(&self.ledger);
         }
         Err(Error::NotInitialized { home: self.home().display().to_string() })
+    }
+
+    /// Runs `job` against one snapshot of the ledger, for calls that must create nothing and have an answer all the
+    /// same: what a home that is not there holds is the default.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn read<T: Default>(
+        &self,
+        call: &Call<'_>,
+        job: impl FnOnce(&LedgerRead<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, Error> {
+        if !self.is_initialised() {
+            return Ok(T::default());
+        }
+        Ok(self.ledger.read(&self.control(call), job)?)
     }
 
     /// Whether the home holds a ledger.

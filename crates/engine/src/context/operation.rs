@@ -128,9 +128,7 @@ pub fn gather(
     limit: usize,
     words_only: bool,
 ) -> Result<Vec<Class>, Error> {
-    let ledger = engine.ledger(call)?;
-    let control = engine.control(call);
-    let (standing, pinned) = ledger.read(&control, |r| {
+    let (standing, pinned) = engine.read(call, |r| {
         let pinned = MemoryFilter { pinned: Some(true), ..visible(call.scope, limit) };
         let pinned = r.memories(&pinned)?.into_iter().filter(|m| !is_authority(m)).collect::<Vec<_>>();
         Ok((Standing::read(r, call.scope)?, pinned))
@@ -146,8 +144,8 @@ pub fn gather(
                 .map(|h| HitView::new(h, zone, false).record())
                 .collect()
         }
-        None => ledger
-            .read(&control, |r| r.memories(&visible(call.scope, limit)))?
+        None => engine
+            .read(call, |r| r.memories(&visible(call.scope, limit)))?
             .iter()
             .filter(|m| !is_authority(m))
             .map(|m| record(m, zone))
@@ -177,6 +175,7 @@ fn visible(scope: &Scope, limit: usize) -> MemoryFilter {
 }
 
 /// What goes before all knowledge, in order: layer, priority, then age. Disabled rules are left out.
+#[derive(Default)]
 pub struct Standing {
     /// All of P0.
     pub rules: Vec<Ruled>,

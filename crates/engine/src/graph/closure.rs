@@ -87,7 +87,7 @@ impl Operation for Closure {
             Some(Way::Out) | None => Direction::Out,
         };
         let depth = depth(request.depth.unwrap_or(5));
-        let found = engine.ledger(call)?.read(&engine.control(call), |read| {
+        let found = engine.read(call, |read| {
             let Some(entity) = naming::entity(read, call, &request.entity_id)? else { return Ok(None) };
             let steps = walk::walk(read, entity.number, direction, depth, &[&relation], call.scope)?;
             Ok(Some((entity.id, steps)))

@@ -113,7 +113,7 @@ impl Operation for EntityList {
             after: request.after.unwrap_or(0),
             limit: limit + 1,
         };
-        let mut rows = engine.ledger(call)?.read(&engine.control(call), |read| read.entities(&filter))?;
+        let mut rows = engine.read(call, |read| read.entities(&filter))?;
         let has_more = rows.len() > limit;
         rows.truncate(limit);
         Ok(Response { entities: rows.into_iter().map(Listed::from).collect(), has_more })

@@ -91,7 +91,7 @@ impl Operation for Explore {
         let depth = depth(request.depth.unwrap_or(2));
         let limit = request.limit.unwrap_or(DEFAULT_LIMIT) as usize;
         let now = engine.clock().now();
-        let entities = engine.ledger(call)?.read(&engine.control(call), |read| {
+        let entities = engine.read(call, |read| {
             let mut explored = Vec::new();
             for entity in naming::matching(read, call, &request.query, limit)? {
                 let same = |step: &walk::Step| (step.edge.relation.clone(), step.edge.far);

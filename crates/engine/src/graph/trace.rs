@@ -83,7 +83,7 @@ impl Operation for Trace {
         naming::needed("query", &request.query)?;
         let depth = depth(request.depth.unwrap_or(4));
         let now = engine.clock().now();
-        let trace = engine.ledger(call)?.read(&engine.control(call), |read| {
+        let trace = engine.read(call, |read| {
             let mut traced = Vec::new();
             for entity in naming::matching(read, call, &request.query, LIMIT)? {
                 let follow = |direction| walk::walk(read, entity.number, direction, depth, &[], call.scope);

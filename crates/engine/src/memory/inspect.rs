@@ -248,7 +248,7 @@ impl Operation for Inspect {
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let zone = &engine.settings().zone;
-        let ledger = engine.ledger(call)?;
+        let ledger = engine.existing_ledger()?;
         let control = engine.control(call);
         if let Ok(partial) = PartialId::parse(&request.id)
             && partial.kind == IdKind::Episode

@@ -41,7 +41,7 @@ pub fn look(
     if call.principal.kind != PrincipalKind::Human {
         return Ok(None);
     }
-    let known = engine.ledger(call)?.read(&engine.control(call), |r| r.memory_counts())?;
+    let known = engine.read(call, |r| r.memory_counts())?;
     let mut others: Vec<String> = known
         .into_iter()
         .filter(|c| c.scope.namespace == SHARED)

@@ -117,8 +117,11 @@ const SPARE: usize = 20;
 /// Times the search is widened when the join drops too much.
 const WIDENINGS: u32 = 3;
 
-/// Searches.
+/// Searches. In a home that is not there nothing is found, and nothing made.
 pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome, Error> {
+    if !engine.is_initialised() {
+        return Ok(Outcome::default());
+    }
     let config = &engine.settings().config.recall;
     if config.fusion == settings::Fusion::Convex {
         return ranked(engine, call, query);

@@ -114,7 +114,7 @@ impl Operation for List {
             target: None,
             limit: usize::MAX,
         };
-        let found = engine.ledger(call)?.read(&engine.control(call), |r| {
+        let found = engine.read(call, |r| {
             let all = r.reviews(&filter)?.into_iter();
             all.map(|review| Ok((r.memory(&review.target)?, review))).collect::<Result<Vec<_>, _>>()
         })?;

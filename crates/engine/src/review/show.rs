@@ -120,7 +120,7 @@ impl Operation for Show {
             ));
         }
         let zone = &engine.settings().zone;
-        engine.ledger(call)?.read(&engine.control(call), |r| {
+        engine.existing_ledger()?.read(&engine.control(call), |r| {
             let review = match r.review_by_prefix(&prefix) {
                 Err(StoreError::NotFound { .. }) => return Ok(Err(missing(&prefix.text))),
                 review => review?,

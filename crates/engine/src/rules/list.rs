@@ -69,8 +69,7 @@ impl Operation for List {
             limit: usize::MAX,
             ..MemoryFilter::default()
         };
-        let ledger = engine.ledger(call)?;
-        let mut rules = ledger.read(&engine.control(call), |r| in_order(r, &filter))?;
+        let mut rules = engine.read(call, |r| in_order(r, &filter))?;
         let before = rules.len();
         if !request.all.unwrap_or(false) {
             rules.retain(|rule| rule.attributes.enabled);
