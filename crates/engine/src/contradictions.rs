@@ -109,12 +109,8 @@ impl Render for Response {
             let text = format!("no contradictions found among {}", counted(self.memories, "memory"));
             return self.tell_dismissed(Document::new().note(Mark::Good, text));
         }
-        let mut document = self.findings.iter().fold(Document::new(), show);
-        let shown = self.findings.len();
-        if shown < self.total {
-            let text = format!("{} more; raise `limit` to see them", self.total - shown);
-            document = document.note(Mark::Info, text);
-        }
+        let document = self.findings.iter().fold(Document::new(), show);
+        let document = document.note_more(self.total.saturating_sub(self.findings.len()));
         let found = format!("{} found among {}", self.total, counted(self.memories, "memory"));
         let outcome = match self.dry_run {
             true => format!("{found}; nothing was filed"),

@@ -134,6 +134,14 @@ impl Document {
         self.note(Mark::Warning, format!("secrets were blacked out before storing: {}", families.join(", ")))
     }
 
+    /// Adds how many more there are than a list shows, if there are any.
+    pub fn note_more(self, more: usize) -> Self {
+        match more {
+            0 => self,
+            more => self.note(Mark::Info, format!("{more} more; raise `limit`")),
+        }
+    }
+
     /// Compact Markdown, as MCP clients get it. Stored texts stand between `<strata-memory>` tags and
     /// cannot close them.
     pub fn to_markdown(&self) -> String {

@@ -190,10 +190,6 @@ impl Render for Response {
         }
         let records = self.reviews.iter().map(Item::record).collect();
         let document = Document::new().with(Block::Records { trust: Trust::Data, records });
-        let document = match self.more {
-            0 => document,
-            more => document.note(Mark::Info, format!("{more} more; raise `limit`")),
-        };
-        document.note(Mark::Info, "`strata review show ID` shows both sides")
+        document.note_more(self.more).note(Mark::Info, "`strata review show ID` shows both sides")
     }
 }

@@ -92,9 +92,7 @@ impl Render for Response {
             let records = self.rules.iter().map(RuleView::record).collect();
             document = document.with(Block::Records { trust: Trust::Data, records });
         }
-        if self.more > 0 {
-            document = document.note(Mark::Info, format!("{} more; raise `limit`", self.more));
-        }
+        document = document.note_more(self.more);
         if self.disabled > 0 {
             document = document.note(Mark::Info, format!("{} disabled; `all` shows them", self.disabled));
         }

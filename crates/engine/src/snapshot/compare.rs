@@ -215,10 +215,8 @@ impl Render for Response {
             let records = part.memories.iter().map(Named::record).collect();
             document = document
                 .with(Block::Heading(heading.into()))
-                .with(Block::Records { trust: Trust::Data, records });
-            if part.more > 0 {
-                document = document.note(Mark::Info, format!("{} more; raise `limit`", part.more));
-            }
+                .with(Block::Records { trust: Trust::Data, records })
+                .note_more(part.more);
         }
         if self.hidden > 0 {
             document = document

@@ -109,11 +109,7 @@ impl Render for Response {
                 s.label.clone(),
             ]
         };
-        let document =
-            Document::new().with(Block::Table { columns, rows: self.snapshots.iter().map(row).collect() });
-        match self.more {
-            0 => document,
-            more => document.note(Mark::Info, format!("{more} more; raise `limit`")),
-        }
+        let rows = self.snapshots.iter().map(row).collect();
+        Document::new().with(Block::Table { columns, rows }).note_more(self.more)
     }
 }

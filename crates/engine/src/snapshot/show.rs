@@ -155,9 +155,7 @@ impl Render for Response {
             trust: Trust::Data,
             records: self.memories.iter().map(Named::record).collect(),
         });
-        if self.more > 0 {
-            document = document.note(Mark::Info, format!("{} more; raise `limit`", self.more));
-        }
+        document = document.note_more(self.more);
         if !self.rules.is_empty() {
             let records = self.rules.iter().map(Named::record).collect();
             document = document
