@@ -71,7 +71,7 @@ fn alerts(measured: &Measured) -> Vec<String> {
         alerts.push(format!(
             "not distilled: {}, the oldest for {days} days; run `strata maintain`, or `strata govern consolidate \
              --min-episodes 1` for sessions that are too short",
-            counted(distilling.backlog, "event")
+            counted(distilling.backlog, "episode")
         ));
     }
     if rules.enabled > 0 && rules.used_7d == 0 {

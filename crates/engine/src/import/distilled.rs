@@ -49,7 +49,7 @@ pub(super) fn link(
     }
     for (id, links) in links {
         let Some(digest) = w.memory(id)? else { continue };
-        let reason = format!("{}: made of {}", origin.source, counted(links.len(), "event"));
+        let reason = format!("{}: made of {}", origin.source, counted(links.len(), "episode"));
         let actor = actors.of(Layer::P5, origin);
         let row = NewAudit {
             layer: Some(digest.state.layer),

@@ -86,7 +86,7 @@ pub(super) fn settle(
         Ok(settled)
     });
     job.finish(indexed, |s| {
-        format!("{}, {}", counted(s.added + s.updated, "memory"), counted(s.episodes, "event"))
+        format!("{}, {}", counted(s.added + s.updated, "memory"), counted(s.episodes, "episode"))
     })
 }
 
