@@ -1,13 +1,11 @@
 //! The numbers of a report.
 
 use serde::{Deserialize, Serialize};
-use strata_core::time::Timestamp;
+use strata_core::time::{DAY, Timestamp};
 use strata_store::ledger::LOCAL;
 
 use crate::{engine::Engine, error::Error, maintain::due::overdue, operation::Call};
 
-/// Microseconds of a day.
-const DAY: i64 = 86_400_000_000;
 /// What counts as lately: a week.
 const LATELY: i64 = 7 * DAY;
 

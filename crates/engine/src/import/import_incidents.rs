@@ -159,7 +159,7 @@ fn name(
     let stored = EpisodeFilter {
         exactly: Some(scope.clone()),
         source: Some(SOURCE.to_owned()),
-        limit: usize::MAX >> 1,
+        limit: usize::MAX,
         ..EpisodeFilter::default()
     };
     let mut versions: HashMap<String, usize> = HashMap::new();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use strata_core::{
     memory::{Kind, Layer},
-    time::Timestamp,
+    time::{DAY, Timestamp},
 };
 use strata_store::{
     error::StoreError,
@@ -30,8 +30,6 @@ const KNOWN_CHECKSUMS: [&str; 4] = [
 ];
 /// The table that makes a database one of p-layer's.
 const KNOWLEDGE: &str = "knowledge";
-/// Microseconds of a day.
-const DAY: f64 = 86_400e6;
 /// The longest time to live in days: a century.
 const MAX_TTL: f64 = 36_525.0;
 
@@ -252,7 +250,7 @@ fn expiry(
         findings.adjust(key, "without a date its time to live has no end; it does not expire");
         return None;
     };
-    Some(Timestamp(from.0.saturating_add((days * DAY) as i64)))
+    Some(Timestamp(from.0.saturating_add((days * DAY as f64) as i64)))
 }
 
 fn ending(fields: &Fields<'_>, id: i64) -> Result<Ending, String> {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_core::{
     principal::{Principal, PrincipalKind},
-    time::Timestamp,
+    time::{HOUR, Timestamp},
 };
 use strata_store::{
     error::StoreError,
@@ -26,8 +26,6 @@ pub use tasks::{TASKS, Task};
 /// See the module.
 pub struct Maintain;
 
-/// Microseconds of an hour.
-const HOUR: i64 = 3_600_000_000;
 /// How long a task that failed rests before it is due again.
 const REST: i64 = HOUR;
 

@@ -8,7 +8,7 @@ use strata_core::{
     policy::Action,
     principal::PrincipalKind,
     scope::Scope,
-    time::Timestamp,
+    time::{DAY, Timestamp},
 };
 use strata_store::ledger::{MemoryRow, RuleAttributes, State};
 
@@ -21,8 +21,6 @@ use crate::{
     request::{moment, unit},
 };
 
-/// Microseconds of a day.
-const DAY: i64 = 86_400_000_000;
 /// The longest time to live: a century.
 const MAX_TTL_DAYS: u32 = 36_525;
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use strata_core::time::HOUR;
 use strata_store::backup::{self, Listed};
 
 use super::{Examination, ledger::named};
@@ -17,7 +18,7 @@ use crate::{
 };
 
 /// How old a temporary file is before nobody can be at work on it: one hour.
-const ABANDONED: i64 = 3_600_000_000;
+const ABANDONED: i64 = HOUR;
 
 impl Examination<'_> {
     pub(super) fn leftovers(&mut self) -> Result<(), Error> {

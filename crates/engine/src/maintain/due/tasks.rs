@@ -1,9 +1,12 @@
 //! The tasks. A new one is a line in [`TASKS`] and a function.
 
-use strata_core::{memory::Status, policy::Action, time::Timestamp};
+use strata_core::{
+    memory::Status,
+    policy::Action,
+    time::{DAY, HOUR, Timestamp},
+};
 use strata_store::ledger::{NewAudit, State};
 
-use super::HOUR;
 use crate::{
     authority, consolidate,
     contradictions::{
@@ -20,8 +23,6 @@ use crate::{
     wiki,
 };
 
-/// Microseconds of a day.
-const DAY: i64 = 24 * HOUR;
 /// How long what was forgotten can be restored from the trash, and how long jobs are kept.
 const KEPT: i64 = 30 * DAY;
 /// Memories archived in one transaction.
