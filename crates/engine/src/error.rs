@@ -3,6 +3,11 @@
 use strata_core::error::{ErrorKind, ParseError};
 use strata_store::error::StoreError;
 
+use crate::render::shortened;
+
+/// Characters of what the caller named that are repeated.
+const SHOWN: usize = 200;
+
 /// A failed operation.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -27,7 +32,7 @@ pub enum Error {
         limit: usize,
     },
     /// Nothing visible has that id.
-    #[error("no {what} `{id}` is visible from here")]
+    #[error("no {what} `{}` is visible from here", shortened(id, SHOWN))]
     NotFound {
         /// The type of thing.
         what: &'static str,

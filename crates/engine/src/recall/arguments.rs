@@ -10,7 +10,10 @@ use strata_core::{
 use strata_store::index::SourceKind;
 
 use super::search::{Floor, Query};
-use crate::{engine::Engine, error::Error, memory::remember::LayerName, operation::Call, project::storable};
+use crate::{
+    engine::Engine, error::Error, gate::MAX_ENTRIES, memory::remember::LayerName, operation::Call,
+    project::storable,
+};
 
 /// Most results that one call returns.
 pub const MAX_LIMIT: u32 = 100;
@@ -99,6 +102,7 @@ impl Request {
         if time.from >= time.to {
             return Err(Error::argument("until", "lies before `since`", "swap the two"));
         }
+        self.check_lists()?;
         Ok(Query {
             text: self.query.clone(),
             scope: self.standing(call.scope),
@@ -118,6 +122,23 @@ impl Request {
             words_only: self.no_semantic.unwrap_or(false),
             limit: self.limit(engine)?,
         })
+    }
+
+    /// A filter longer than anything that is stored names nothing more, and databases read only so many values.
+    fn check_lists(&self) -> Result<(), Error> {
+        let lists = [
+            ("layers", self.layers.len()),
+            ("kinds", self.kinds.len()),
+            ("sources", self.sources.len()),
+            ("tags", self.tags.len()),
+        ];
+        match lists.into_iter().find(|(_, given)| *given > MAX_ENTRIES) {
+            None => Ok(()),
+            Some((field, given)) => {
+                let message = format!("has {given} entries; at most {MAX_ENTRIES} are looked for");
+                Err(Error::argument(field, message, "name fewer"))
+            }
+        }
     }
 
     fn limit(&self, engine: &Engine) -> Result<usize, Error> {
