@@ -1,8 +1,17 @@
 //! Other people's MCP clients, installed under the build directory for the tests that drive them.
 
-use std::{error::Error, fs, path::PathBuf, process::Command};
+use std::{
+    error::Error,
+    ffi::OsStr,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
-use crate::shell::{exists, run, say, target};
+use crate::{
+    Outcome,
+    shell::{exists, run, say, target},
+};
 
 /// The Python client.
 const PYTHON: &str = "mcp==2.3.0";
@@ -12,33 +21,37 @@ const NODE: [&str; 2] = ["@modelcontextprotocol/sdk@1.32.2", "@modelcontextproto
 
 /// Installs what is missing and gives the directory.
 pub(crate) fn install() -> Result<PathBuf, Box<dyn Error>> {
-    let tools = target().join("test-tools");
-    fs::create_dir_all(&tools)?;
+    let tools = directory()?;
     let wanted = format!("{PYTHON} {}", NODE.join(" "));
     let stamp = tools.join("installed");
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
         return Ok(tools);
     }
     say("installing the Python and TypeScript clients");
-    install_python(&tools.join("python"))?;
+    pip(&tools, &[PYTHON.as_ref()])?;
     install_node(&tools.join("node"))?;
     #[expect(clippy::disallowed_methods, reason = "half a stamp only means another installation")]
     fs::write(stamp, wanted)?;
     Ok(tools)
 }
 
-fn install_python(at: &PathBuf) -> Result<(), Box<dyn Error>> {
-    let python = ["python3", "python"].into_iter().find(|p| exists(p, "--version"));
-    let python = python.ok_or("the tests need Python 3.10 or newer (python3) for the official MCP client")?;
-    run(Command::new(python).args(["-m", "venv", "--clear"]).arg(at))?;
-    run(Command::new(at.join("bin/python")).args([
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        PYTHON,
-    ]))
+/// Where programs for the tests are installed.
+pub(crate) fn directory() -> Result<PathBuf, Box<dyn Error>> {
+    let tools = target().join("test-tools");
+    fs::create_dir_all(&tools)?;
+    Ok(tools)
+}
+
+/// Installs a Python package with the environment under `tools`, which is made when it is missing.
+pub(crate) fn pip(tools: &Path, words: &[&OsStr]) -> Outcome {
+    let environment = tools.join("python");
+    if !environment.join("bin/python").exists() {
+        let python = ["python3", "python"].into_iter().find(|p| exists(p, "--version"));
+        let python = python.ok_or("the tests need Python 3.10 or newer (python3), with `venv` and `pip`")?;
+        run(Command::new(python).args(["-m", "venv", "--clear"]).arg(&environment))?;
+    }
+    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+    run(Command::new(environment.join("bin/python")).args(pip).args(words))
 }
 
 fn install_node(at: &PathBuf) -> Result<(), Box<dyn Error>> {

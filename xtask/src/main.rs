@@ -3,7 +3,9 @@
 mod conformance;
 mod distill;
 mod docs;
+mod elsewhere;
 mod foreign;
+mod postgres;
 mod quality;
 mod shell;
 mod test;
@@ -19,6 +21,8 @@ type Outcome = Result<(), Box<dyn Error>>;
 const USAGE: &str = "tasks:
   test [PACKAGE...]
                 set up what the tests need, check style, run every test; ends with `N passed, N failed`
+  postgres [pgvector]
+                start a PostgreSQL server for tests, print its address and keep it until interrupted
   tidy          check the rules of the house: directions, names, sizes, licences
   docs          make docs/reference from the product's own tables
   conformance   run the tests that are named after checks of the specs, and report per spec
@@ -31,6 +35,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match arguments.split_first().map(|(task, rest)| (task.as_str(), rest)) {
         Some(("test", packages)) => test::run(packages),
+        Some(("postgres", rest)) => postgres::run(rest),
         Some(("tidy", _)) => tidy::run(),
         Some(("docs", _)) => docs::run(),
         Some(("conformance", _)) => conformance::run(),

@@ -1,9 +1,12 @@
 //! `test`: everything that must hold before a change is accepted, in one command.
 
-use std::{env, error::Error, path::Path, process::Command, time::Instant};
+use std::{env, error::Error, path::PathBuf, process::Command, time::Instant};
 
 use crate::{
-    Outcome, foreign,
+    Outcome,
+    elsewhere::Again,
+    foreign,
+    postgres::Servers,
     shell::{cargo, exists, run as run_command, say, watch},
     tidy,
 };
@@ -31,7 +34,18 @@ pub(crate) fn run(packages: &[String]) -> Outcome {
     step(&mut total, "lints", || {
         check(chosen.cargo(&["clippy"]).args(["--all-targets", "--quiet", "--", "-D", "warnings"]))
     });
-    step(&mut total, "tests", || all_tests(&chosen, &foreign::install()?));
+    let mut set_up = None;
+    step(&mut total, "tools and servers", || {
+        set_up = Some(SetUp::make()?);
+        Ok(Count::default())
+    });
+    if let Some(set_up) = &set_up {
+        step(&mut total, "tests", || all_tests(&chosen, set_up));
+        for store in ["postgres", "pgvector"] {
+            step(&mut total, &format!("tests of memory on {store}"), || tests_on(store, packages, set_up));
+        }
+    }
+    drop(set_up);
     if packages.is_empty() {
         // Refused by cargo for a package that is only a binary.
         step(&mut total, "examples in the documentation", || {
@@ -79,22 +93,64 @@ fn check(command: &mut Command) -> Result<Count, Box<dyn Error>> {
     Ok(Count::default())
 }
 
-/// Every test, those that need the foreign clients too.
-fn all_tests(chosen: &Chosen<'_>, tools: &Path) -> Result<Count, Box<dyn Error>> {
-    let nextest = exists(&env::var("CARGO").unwrap_or_else(|_| "cargo".into()), "nextest");
-    let mut command = if nextest { chosen.cargo(&["nextest", "run"]) } else { chosen.cargo(&["test"]) };
-    command.arg("--no-fail-fast").env("STRATA_TEST_TOOLS", tools);
-    if nextest {
-        command.args(["--run-ignored", "all", "--status-level", "fail", "--final-status-level", "fail"]);
-        nextest_run(&mut command)
-    } else {
-        libtest(command.args(["--lib", "--bins", "--tests", "--", "--include-ignored"]))
+/// What the tests need beside the product.
+struct SetUp {
+    tools: PathBuf,
+    servers: Servers,
+}
+
+impl SetUp {
+    fn make() -> Result<Self, Box<dyn Error>> {
+        let tools = foreign::install()?;
+        let servers = Servers::start(&tools)?;
+        Ok(Self { tools, servers })
     }
+
+    /// Tells a run of the tests about it.
+    fn tell<'c>(&self, command: &'c mut Command) -> &'c mut Command {
+        command.env("STRATA_TEST_TOOLS", &self.tools).envs(self.servers.variables())
+    }
+}
+
+fn has_nextest() -> bool {
+    exists(&env::var("CARGO").unwrap_or_else(|_| "cargo".into()), "nextest")
+}
+
+/// Every test, those that need the foreign clients and the servers too.
+fn all_tests(chosen: &Chosen<'_>, set_up: &SetUp) -> Result<Count, Box<dyn Error>> {
+    if has_nextest() {
+        let mut command = chosen.cargo(&["nextest", "run"]);
+        command.args(["--run-ignored", "all"]);
+        nextest_run(set_up.tell(&mut command))
+    } else {
+        let mut command = chosen.cargo(&["test"]);
+        command.args(["--no-fail-fast", "--lib", "--bins", "--tests", "--", "--include-ignored"]);
+        libtest(set_up.tell(&mut command))
+    }
+}
+
+/// The tests of memory with their homes' memory on a server.
+fn tests_on(store: &str, packages: &[String], set_up: &SetUp) -> Result<Count, Box<dyn Error>> {
+    let again = Again::read(packages)?;
+    let mut count = Count::default();
+    if again.is_empty() {
+        return Ok(count);
+    }
+    again.tell();
+    if has_nextest() {
+        let mut command = cargo(["nextest", "run", "--workspace", "-E", &again.expression()]);
+        return nextest_run(set_up.tell(&mut command).env("STRATA_TEST_STORE", store));
+    }
+    for mut command in again.runs(|| cargo::<&str>([])) {
+        count += libtest(set_up.tell(&mut command).env("STRATA_TEST_STORE", store))?;
+    }
+    Ok(count)
 }
 
 /// Nextest reports on standard error; its summary is the only thing we need of it.
 fn nextest_run(command: &mut Command) -> Result<Count, Box<dyn Error>> {
     let mut count = Count::default();
+    command.args(["--no-fail-fast", "--status-level", "fail", "--final-status-level", "fail"]);
     let joined = join_streams(command);
     let succeeded = watch(joined, |line| {
         if let Some(summary) = nextest_summary(line) {

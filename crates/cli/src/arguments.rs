@@ -17,6 +17,7 @@ use serde_json::Value;
 use strata_engine::{
     operation::{Entry, Toolset},
     registry::OPERATIONS,
+    settings::StoreAddress,
 };
 
 use crate::{commands, environment::Environment, failure::Failure, out::coloured, wording::Words};
@@ -24,6 +25,8 @@ use crate::{commands, environment::Environment, failure::Failure, out::coloured,
 /// Options of every command. An operation's own argument of the same name is served by the option.
 pub(crate) const GLOBAL: &[&str] = &[
     "home",
+    "store",
+    "tenant",
     "json",
     "color",
     "project",
@@ -58,6 +61,8 @@ pub(crate) enum Colour {
 #[derive(Debug)]
 pub(crate) struct Global {
     pub(crate) home: Option<PathBuf>,
+    pub(crate) store: Option<StoreAddress>,
+    pub(crate) tenant: Option<String>,
     pub(crate) project: Option<OsString>,
     pub(crate) namespace: Option<String>,
     pub(crate) json: bool,
@@ -94,6 +99,8 @@ impl Global {
             database,
             who: matches.get_one::<String>("who").cloned(),
             home,
+            store: matches.get_one::<String>("store").map(StoreAddress::new),
+            tenant: matches.get_one::<String>("tenant").cloned(),
             project: matches.get_one::<OsString>("project").cloned(),
             namespace: matches.get_one::<String>("namespace").cloned().filter(|n| !n.is_empty()),
             json: matches.get_flag("json"),
@@ -266,6 +273,13 @@ fn global_arguments() -> Vec<Arg> {
             .value_parser(clap::value_parser!(PathBuf))
             .value_hint(ValueHint::DirPath)
             .help("The store's directory [env: STRATA_HOME] [default: ~/.strata]"),
+        option("store")
+            .value_name("URL")
+            .value_hint(ValueHint::Url)
+            .help("The PostgreSQL server that holds the store [env: STRATA_STORE] [default: the home holds it]"),
+        option("tenant")
+            .value_name("NAME")
+            .help("Whose memory on that server [env: STRATA_TENANT] [default: local]"),
         option("project")
             .value_name("PROJECT")
             .value_parser(clap::value_parser!(OsString))

@@ -168,7 +168,7 @@ fn draw_record(record: &Record, look: Look) -> String {
     if !attributes.is_empty() {
         out.push_str(&format!("  {}", look.paint(Role::Quiet, &attributes.join(" · "))));
     }
-    if let Some(title) = record.title.as_deref().map(one_line).filter(|t| !t.is_empty()) {
+    if let Some(title) = record.heading().map(one_line).filter(|t| !t.is_empty()) {
         out.push_str(&format!("\n  {}", look.paint(Role::Title, &title)));
     }
     let text = look.lines(record.text.trim_end(), "  ");

@@ -13,6 +13,10 @@ pub(crate) struct Variable {
 
 /// The directory of the store.
 pub(crate) const STRATA_HOME: &str = "STRATA_HOME";
+/// The server that holds the store.
+pub(crate) const STRATA_STORE: &str = "STRATA_STORE";
+/// Whose memory on that server.
+pub(crate) const STRATA_TENANT: &str = "STRATA_TENANT";
 /// The project that calls belong to.
 pub(crate) const STRATA_PROJECT: &str = "STRATA_PROJECT";
 /// The namespace that calls belong to.
@@ -47,6 +51,16 @@ pub(crate) const VARIABLES: &[Variable] = &[
     Variable {
         name: STRATA_HOME,
         about: "The directory of the store. `--home` wins over it; the default is `~/.strata`.",
+    },
+    Variable {
+        name: STRATA_STORE,
+        about: "The PostgreSQL server that holds the store: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. `--store` wins over \
+                it, and it over `store` in `config.toml`; without any the store is in the home.",
+    },
+    Variable {
+        name: STRATA_TENANT,
+        about: "Whose memory on that server. `--tenant` wins over it, and it over `tenant` in `config.toml`; the default is \
+                `local`.",
     },
     Variable {
         name: STRATA_PROJECT,
@@ -103,7 +117,7 @@ pub(crate) const VARIABLES: &[Variable] = &[
     },
     Variable {
         name: P_LAYER_PG_DSN,
-        about: "Of p-layer: not used; the store is in the home. When it is set, a notice says so.",
+        about: "Of p-layer: another name of `STRATA_STORE`, which wins over it. A notice says when it chooses the store.",
     },
     Variable { name: "OLLAMA_HOST", about: "Of p-layer: not used; nothing is asked over the network." },
     Variable {

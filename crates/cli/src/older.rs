@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use strata_engine::settings::Settings;
 
 use crate::{
-    environment::{Environment, KNOWLEDGE_DB_DIR, P_LAYER_DB, P_LAYER_EMBED, P_LAYER_PG_DSN},
+    environment::{Environment, KNOWLEDGE_DB_DIR, P_LAYER_DB, P_LAYER_EMBED, P_LAYER_PG_DSN, STRATA_STORE},
     place::{below_user_home, user_home},
 };
 
@@ -39,9 +39,9 @@ impl Older {
             .or_else(|| user_home.map(|home| home.join(DEFAULT_DATABASE)));
         let mut older = Self { database, ..Self::default() };
         older.embedder(environment);
-        if environment.raw(P_LAYER_PG_DSN).is_some() {
+        if environment.raw(P_LAYER_PG_DSN).is_some() && environment.raw(STRATA_STORE).is_none() {
             older.notices.push(format!(
-                "{P_LAYER_PG_DSN} is set, but the store is in the home; unset it, or choose the home with STRATA_HOME"
+                "{P_LAYER_PG_DSN} chooses the server that holds the store, unless `--store` does; {STRATA_STORE} says the same"
             ));
         }
         older

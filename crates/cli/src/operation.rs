@@ -36,7 +36,7 @@ pub(crate) fn run(
     let place = Place::new(global, environment);
     let settings = match place::settings(&home, &place, environment) {
         // It names the fault among its findings and looks at the rest.
-        Err(_) if entry.spec.tool == Doctor::SPEC.tool => place::settings_without_config(&home, &place),
+        Err(_) if entry.spec.tool == Doctor::SPEC.tool => place::settings_without_config(&home, &place)?,
         settings => settings?,
     };
     let engine = Engine::new(settings);

@@ -9,14 +9,15 @@ use strata_core::{error::ErrorKind, scope::Scope};
 use strata_engine::{
     error::Error,
     project::{self, Project},
-    settings::{self, Key, Settings},
+    settings::{self, Config, Key, Settings, StoreAddress},
 };
+use strata_store::{Server, ledger::LOCAL};
 
 use crate::{
     arguments::Global,
     environment::{
-        CLAUDE_PROJECT_DIR, Environment, P0_ONTOLOGY, P0_PROPOSALS, STRATA_HOME, STRATA_NAMESPACE,
-        STRATA_PROJECT,
+        CLAUDE_PROJECT_DIR, Environment, P_LAYER_PG_DSN, P0_ONTOLOGY, P0_PROPOSALS, STRATA_HOME,
+        STRATA_NAMESPACE, STRATA_PROJECT, STRATA_STORE, STRATA_TENANT,
     },
     failure::Failure,
     older::Older,
@@ -89,6 +90,7 @@ pub(crate) fn settings(home: &Path, place: &Place, environment: &Environment) ->
         None => jiff::tz::TimeZone::system(),
     };
     let mut settings = Settings {
+        store: store(place, &config)?,
         zone,
         config,
         judge_key,
@@ -107,8 +109,28 @@ fn judge_key(variable: Option<&str>, environment: &Environment) -> Result<Option
 }
 
 /// The same with the configuration left aside, because it cannot be read.
-pub(crate) fn settings_without_config(home: &Path, place: &Place) -> Settings {
-    Settings { zone: jiff::tz::TimeZone::system(), project_root: place.root(), ..Settings::for_home(home) }
+pub(crate) fn settings_without_config(home: &Path, place: &Place) -> Result<Settings, Error> {
+    Ok(Settings {
+        store: store(place, &Config::default())?,
+        zone: jiff::tz::TimeZone::system(),
+        project_root: place.root(),
+        ..Settings::for_home(home)
+    })
+}
+
+/// The server that holds the store, if one was named.
+fn store(place: &Place, config: &Config) -> Result<Option<Server>, Error> {
+    let address = place.store.as_ref().or(config.store.as_ref());
+    let tenant = place.tenant.as_deref().or(config.tenant.as_deref());
+    match (address, tenant) {
+        (Some(address), tenant) => address.server(tenant).map(Some),
+        (None, None | Some(LOCAL)) => Ok(None),
+        (None, Some(_)) => Err(Error::argument(
+            "tenant",
+            "a store in the home has one tenant, `local`",
+            "name the server with `--store URL`, or leave the tenant out",
+        )),
+    }
 }
 
 /// What decides the scope, kept so that a server can look again at every call.
@@ -117,6 +139,8 @@ pub(crate) struct Place {
     namespace: Option<String>,
     project: Told,
     words_only: bool,
+    store: Option<StoreAddress>,
+    tenant: Option<String>,
 }
 
 /// How the project was told.
@@ -143,7 +167,14 @@ impl Place {
             }
         };
         let namespace = global.namespace.clone().or_else(|| environment.text(STRATA_NAMESPACE));
-        Self { namespace, project, words_only: global.words_only }
+        let named = [STRATA_STORE, P_LAYER_PG_DSN].into_iter().find_map(|name| environment.text(name));
+        Self {
+            namespace,
+            project,
+            words_only: global.words_only,
+            store: global.store.clone().or_else(|| named.map(StoreAddress::new)),
+            tenant: global.tenant.clone().or_else(|| environment.text(STRATA_TENANT)),
+        }
     }
 
     /// The scope now: the branch may have changed since the last look.

@@ -1,7 +1,5 @@
-//! Token estimates and packing of whole records into a token budget.
+//! Token estimates, by which records are fitted into a budget.
 
 mod estimate;
-mod pack;
 
 pub use estimate::estimate_tokens;
-pub use pack::{Cost, Omitted, Packed, Packer, RULE};

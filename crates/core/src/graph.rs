@@ -1,9 +1,9 @@
 //! The knowledge graph's rules: what may be related to what, when two labels name one thing, and which
 //! names a text mentions. Storing and walking are for the crates above.
 
+pub mod constraints;
 pub mod label;
 pub mod mention;
-pub mod ontology;
 
 use crate::error::ParseError;
 

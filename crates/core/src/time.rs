@@ -4,6 +4,11 @@ use jiff::{ZonedDateTime, civil, tz::TimeZone};
 
 use crate::error::ParseError;
 
+/// Microseconds of an hour.
+pub const HOUR: i64 = 3_600_000_000;
+/// Microseconds of a day of twenty-four hours.
+pub const DAY: i64 = 24 * HOUR;
+
 /// Microseconds since 1970-01-01T00:00:00Z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Timestamp(pub i64);

@@ -7,12 +7,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_core::{
-    chain::Outcome,
-    memory::Layer,
-    principal::PrincipalKind,
-    time::{TimeRange, parse_range},
-};
+use strata_core::{chain::Outcome, memory::Layer, principal::PrincipalKind};
 use strata_store::ledger::{AuditFilter, LedgerRead, Refusal};
 
 pub use line::AuditView;
@@ -22,19 +17,21 @@ use crate::{
     error::Error,
     memory::{reference::Reference, remember::LayerName},
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
-    render::{Block, Document, Mark, Render},
+    render::{Block, Document, Mark, Render, counted},
+    request::period,
 };
 
 /// See the module.
 pub struct MemoryAudit;
 
-/// Lines when the caller does not say how many, and at most.
-const LINES: [u32; 2] = [20, 500];
+/// Lines when the caller does not say how many.
+const LINES: u32 = 20;
 
 /// Which lines.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct Request {
-    /// Most lines, newest first. Default 20, at most 500. A file that is written holds all that match.
+    /// Most lines, newest first, 1 to 500. Default 20. A file that is written holds all that match.
+    #[schemars(range(min = 1, max = 500))]
     pub limit: Option<u32>,
     /// Only what was refused.
     pub denied_only: Option<bool>,
@@ -96,7 +93,7 @@ impl Operation for MemoryAudit {
                 refusal again is counted on its first line. Filters combine. With `output` all matching lines go into a \
                 JSON Lines file with the hashes that chain them, for keeping or checking elsewhere. Whether the chain is whole, \
                 `strata doctor` tells.",
-        effect: Effect::Read,
+        effect: Effect::Files,
         audience: Audience::Everyone,
     };
     const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[&["audit"]];
@@ -163,9 +160,9 @@ fn filter(
         layer: request.layer.map(Layer::from),
         action: given(&request.action),
         outcome,
-        at: range(engine, request)?,
+        at: period(&engine.settings().zone, request.since.as_deref(), request.until.as_deref())?,
         before: request.before,
-        limit: request.limit.unwrap_or(LINES[0]).clamp(1, LINES[1]) as usize,
+        limit: request.limit.unwrap_or(LINES) as usize,
     })
 }
 
@@ -180,23 +177,10 @@ fn target(r: &LedgerRead<'_>, call: &Call<'_>, text: String) -> Result<String, E
     Ok(reference.find(r, call)?.existing()?.id)
 }
 
-fn range(engine: &Engine, request: &Request) -> Result<TimeRange, Error> {
-    let zone = &engine.settings().zone;
-    let read = |field: &str, text: &Option<String>| {
-        let text = text.as_deref().filter(|t| !t.trim().is_empty());
-        text.map(|t| parse_range(t, zone).map_err(|e| Error::parse(field, &e))).transpose()
-    };
-    let (since, until) = (read("since", &request.since)?, read("until", &request.until)?);
-    Ok(TimeRange {
-        from: since.map_or(TimeRange::ALL.from, |range| range.from),
-        to: until.map_or(TimeRange::ALL.to, |range| range.to),
-    })
-}
-
 impl Render for Response {
     fn render(&self) -> Document {
         if let Some(path) = &self.path {
-            let text = format!("wrote {} lines of the audit to {path}", self.matching);
+            let text = format!("wrote {} of the audit to {path}", counted(self.matching, "line"));
             return Document::new().note(Mark::Good, text);
         }
         if self.entries.is_empty() {

@@ -11,7 +11,11 @@ use strata_store::{
     ledger::{LedgerWrite, NewAudit},
 };
 
-use crate::{engine::Engine, error::Error, operation::Call};
+use crate::{
+    engine::Engine,
+    error::{Error, at_a_terminal},
+    operation::Call,
+};
 
 /// The setting that holds the public half of the human's secret, in hexadecimal.
 pub const PUBLIC_KEY: &str = "public_key";
@@ -65,7 +69,7 @@ pub fn authorise_as(
         return Err(Error::ApprovalRequired {
             action: format!("{name} in {layer}"),
             reason: decision.reason.to_owned(),
-            command: format!("strata {name} ... at a terminal, with the passphrase set by `strata init`"),
+            command: at_a_terminal(format_args!("strata {name} ...")),
         });
     }
     Err(Error::Refused {

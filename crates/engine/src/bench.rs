@@ -23,7 +23,7 @@ use crate::{
     memory::{draft::Draft, remember::Request as Remember, write},
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     recall::search::{Query, search},
-    render::{Block, Document, Render},
+    render::{Block, Document, Render, counted},
     settings::Settings,
 };
 use latency::{Latency, milliseconds};
@@ -144,7 +144,7 @@ impl Operation for Bench {
 fn measure(engine: &Engine, call: &Call<'_>, size: u64, memories: u64) -> Result<Figures, Error> {
     let home =
         tempfile::tempdir().map_err(|source| Error::File { path: "a temporary home".into(), source })?;
-    let settings = Settings { home: home.path().to_owned(), ..engine.settings().clone() };
+    let settings = Settings { home: home.path().to_owned(), store: None, ..engine.settings().clone() };
     let mut words_only = settings.clone();
     words_only.config.semantic.model = "off".into();
     let person = Principal::new(PrincipalKind::Human, "bench");
@@ -285,7 +285,11 @@ impl Figures {
         ];
         let columns = ["milliseconds", "median", "95th percentile", "cpu"];
         document
-            .with(Block::Heading(format!("{} passages, {} memories", self.passages, self.memories)))
+            .with(Block::Heading(format!(
+                "{}, {}",
+                counted(self.passages, "passage"),
+                counted(self.memories, "memory")
+            )))
             .with(Block::Table {
                 columns: columns.map(str::to_owned).to_vec(),
                 rows: rows.iter().map(|(what, latency)| row(what, latency)).collect(),

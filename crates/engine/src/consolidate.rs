@@ -21,8 +21,8 @@ use crate::{
         remember::{LayerName, Request as RememberRequest},
         write::{Derived, store_derived},
     },
-    operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
-    render::{Block, Document, Mark, Render},
+    operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset, is_default},
+    render::{Block, Document, Mark, Render, counted},
 };
 use advised::Advised;
 use groups::{Group, Pending};
@@ -63,13 +63,8 @@ pub struct Response {
     /// The new digests, at most 50.
     pub ids: Vec<String>,
     /// Digests that were drawn from the texts because the summariser failed.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub without_summariser: usize,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
-const fn is_zero(n: &usize) -> bool {
-    *n == 0
 }
 
 impl Operation for Consolidate {
@@ -123,7 +118,7 @@ pub fn consolidate(
     }
     let dry_run = request.dry_run.unwrap_or(false);
     let mut response = Response { dry_run, ..Response::default() };
-    if !engine.is_initialised() {
+    if !engine.is_initialised()? {
         return Ok(response);
     }
     let Pending { groups, skipped } = groups::pending(engine, call, least)?;
@@ -135,7 +130,7 @@ pub fn consolidate(
     }
     let job = Job::start(engine, call, ACTION, groups.len() as u64)?;
     let outcome = distil_all(engine, call, &job, &groups, summariser, &mut response);
-    job.finish(outcome, |()| format!("{} digests", response.digests))?;
+    job.finish(outcome, |()| counted(response.digests, "digest"))?;
     Ok(response)
 }
 
@@ -214,26 +209,20 @@ fn store(
         }
         Ok(true)
     };
-    let reason = format!("{} of {}", episodes(raw.len()), group.short_key());
+    let reason = format!("{} of {}", counted(raw.len(), "episode"), group.short_key());
     let derived = Derived { action: ACTION, reason: &reason };
     store_derived(engine, call, &draft, &derived, &is_open, &|w, number, seq| {
         w.link_digest(number, &links, seq)
     })
 }
 
-/// A number of episodes in words.
-fn episodes(number: usize) -> String {
-    format!("{number} episode{}", if number == 1 { "" } else { "s" })
-}
-
 impl Render for Response {
     fn render(&self) -> Document {
         let verb = if self.dry_run { "would distil" } else { "distilled" };
         let text = format!(
-            "{verb} {} into {} digest{}",
-            episodes(self.episodes_covered),
-            self.digests,
-            if self.digests == 1 { "" } else { "s" }
+            "{verb} {} into {}",
+            counted(self.episodes_covered, "episode"),
+            counted(self.digests, "digest")
         );
         let mut document = Document::new().note(Mark::Good, text);
         if self.skipped > 0 {

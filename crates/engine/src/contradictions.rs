@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use crate::{
     engine::Engine,
     error::Error,
-    operation::{Audience, Call, Effect, Operation, Spec, Toolset},
-    render::{Block, Document, Mark, Record, Render, Trust},
+    operation::{Audience, Call, Effect, Operation, Spec, Toolset, is_default},
+    render::{Block, Document, Mark, Record, Render, Trust, counted},
+    request::unit,
 };
 use advice::advise;
 use file::file;
@@ -22,8 +23,6 @@ pub struct Contradictions;
 
 /// Findings shown when the caller names no number.
 const DEFAULT_LIMIT: u32 = 50;
-/// Most findings shown.
-const MAX_LIMIT: u32 = 500;
 
 /// What to look for, and whether to file it.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -32,6 +31,7 @@ pub struct Request {
     #[serde(default)]
     pub dry_run: bool,
     /// Most findings shown, 1 to 500; all of them are filed. Default: 50.
+    #[schemars(range(min = 1, max = 500))]
     pub limit: Option<u32>,
     /// Only findings at least this sure, 0 to 1. Default: 0, all.
     pub min_score: Option<f64>,
@@ -53,15 +53,10 @@ pub struct Response {
     /// Findings that had been filed before, decided or not.
     pub known: usize,
     /// Findings that were not filed because the configured judge is sure that both can hold.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub dismissed: usize,
     /// Whether nothing was filed because only a look was wanted.
     pub dry_run: bool,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
-const fn is_zero(n: &usize) -> bool {
-    *n == 0
 }
 
 impl Operation for Contradictions {
@@ -85,8 +80,7 @@ impl Operation for Contradictions {
     const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[&["contradictions"]];
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
-        let limit = checked_limit(request.limit)?;
-        let min_score = checked_score(request.min_score)?;
+        let min_score = unit("min_score", request.min_score)?.unwrap_or(0.0);
         let Scanned { mut findings, memories, compared } = scan(engine, call)?;
         findings.retain(|finding| finding.score >= min_score);
         let (mut filed, mut known, mut dismissed) = (0, 0, 0);
@@ -95,7 +89,7 @@ impl Operation for Contradictions {
             (filed, known) = file(engine, call, &mut findings)?;
         }
         let total = findings.len();
-        findings.truncate(limit);
+        findings.truncate(request.limit.unwrap_or(DEFAULT_LIMIT) as usize);
         Ok(Response {
             findings,
             total,
@@ -109,43 +103,21 @@ impl Operation for Contradictions {
     }
 }
 
-fn checked_limit(limit: Option<u32>) -> Result<usize, Error> {
-    let limit = limit.unwrap_or(DEFAULT_LIMIT);
-    if !(1..=MAX_LIMIT).contains(&limit) {
-        let hint = format!("send 1 to {MAX_LIMIT}, or leave it out");
-        return Err(Error::argument("limit", format!("{limit} is out of range"), hint));
-    }
-    Ok(limit as usize)
-}
-
-fn checked_score(score: Option<f64>) -> Result<f64, Error> {
-    let score = score.unwrap_or(0.0);
-    if !(0.0..=1.0).contains(&score) {
-        let message = format!("{score} is out of range");
-        return Err(Error::argument("min_score", message, "send a number from 0 to 1"));
-    }
-    Ok(score)
-}
-
 impl Render for Response {
     fn render(&self) -> Document {
         if self.total == 0 {
-            let text = format!("no contradictions found among {} memories", self.memories);
+            let text = format!("no contradictions found among {}", counted(self.memories, "memory"));
             return self.tell_dismissed(Document::new().note(Mark::Good, text));
         }
-        let mut document = self.findings.iter().fold(Document::new(), show);
-        let shown = self.findings.len();
-        if shown < self.total {
-            let text = format!("{} more; raise `limit` to see them", self.total - shown);
-            document = document.note(Mark::Info, text);
-        }
-        let outcome = if self.dry_run {
-            format!("{} found among {} memories; nothing was filed", self.total, self.memories)
-        } else {
-            format!(
-                "{} found among {} memories: {} filed for review, {} known before; no memory was changed",
-                self.total, self.memories, self.filed, self.known
-            )
+        let document = self.findings.iter().fold(Document::new(), show);
+        let document = document.note_more(self.total.saturating_sub(self.findings.len()));
+        let found = format!("{} found among {}", self.total, counted(self.memories, "memory"));
+        let outcome = match self.dry_run {
+            true => format!("{found}; nothing was filed"),
+            false => format!(
+                "{found}: {} filed for review, {} known before; no memory was changed",
+                self.filed, self.known
+            ),
         };
         let document = self.tell_dismissed(document);
         document.note(Mark::Info, outcome)

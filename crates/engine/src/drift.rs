@@ -91,7 +91,7 @@ impl Operation for DriftReport {
                 read. The first report makes the baseline. A change of more than 30 percent is `drift`; what cannot be \
                 measured is `failure`, never `no change`. Use it to notice that memory has stopped working; to repair \
                 something run `strata doctor`.",
-        effect: Effect::Read,
+        effect: Effect::Files,
         audience: Audience::Everyone,
     };
     const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[&["drift-report"]];
@@ -139,7 +139,7 @@ fn read_baseline(path: &Path) -> Result<Option<Baseline>, String> {
     if matches!(std::fs::symlink_metadata(path), Err(e) if e.kind() == std::io::ErrorKind::NotFound) {
         return Ok(None);
     }
-    let next = "correct or remove it, or run `strata govern drift --refresh` to begin anew";
+    let next = "correct or remove it, or call `drift_report` with `refresh` to begin anew";
     let bytes = files::read_regular(path, MAX_BASELINE).map_err(|e| format!("the baseline: {e}; {next}"))?;
     let parsed = serde_json::from_slice(&bytes);
     parsed.map(Some).map_err(|e| format!("the baseline {} is damaged: {e}; {next}", path.display()))
@@ -191,6 +191,15 @@ impl Render for Response {
             let pairs =
                 metrics.named().filter_map(|(name, value)| Some((name.to_owned(), value?.to_string())));
             document = document.with(Block::Pairs(pairs.collect()));
+        }
+        if self.metrics.is_some() && self.baseline_at.is_none() {
+            document =
+                document.note(Mark::Info, "the first report: its numbers are the baseline of the next");
+        }
+        for (question, numbers) in
+            report::answers(self).into_iter().filter(|(_, numbers)| !numbers.is_empty())
+        {
+            document = document.with(Block::Heading(question.to_owned())).with(Block::Pairs(numbers));
         }
         for delta in &self.deltas {
             let text =

@@ -11,9 +11,11 @@ use std::{
 
 use strata_core::time::Timestamp;
 use strata_store::{
+    error::StoreError,
     faults::FaultPlan,
+    files::make_private_directory,
     index::CaughtUp,
-    ledger::{Birth, Ledger},
+    ledger::{Birth, Ledger, LedgerRead},
     sql::Control,
 };
 
@@ -44,6 +46,7 @@ pub struct Engine {
     uses: Uses,
     judge: OnceLock<Option<Box<dyn Judge>>>,
     made: AtomicBool,
+    home_made: OnceLock<()>,
 }
 
 impl Engine {
@@ -64,7 +67,10 @@ impl Engine {
         ids: Box<dyn IdSource>,
         faults: &FaultPlan,
     ) -> Self {
-        let ledger = Ledger::new(&settings.home, faults.clone());
+        let ledger = match &settings.store {
+            None => Ledger::new(&settings.home, faults.clone()),
+            Some(server) => Ledger::on_server(server.clone(), faults.clone()),
+        };
         let searcher = Searcher::new(&settings, faults.clone());
         Self {
             settings,
@@ -75,6 +81,7 @@ impl Engine {
             uses: Uses::default(),
             judge: OnceLock::new(),
             made: AtomicBool::new(false),
+            home_made: OnceLock::new(),
         }
     }
 
@@ -100,28 +107,70 @@ impl Engine {
 
     /// The ledger, made now if this is the home's first use.
     pub fn ledger(&self, call: &Call<'_>) -> Result<&Ledger, Error> {
-        if !self.is_initialised() {
+        if !self.is_initialised()? {
             self.initialise(call)?;
         }
+        self.make_home()?;
         Ok(&self.ledger)
     }
 
     /// The ledger as it is, for calls that must create nothing.
     pub fn existing_ledger(&self) -> Result<&Ledger, Error> {
-        if self.is_initialised() {
+        if self.is_initialised()? {
             return Ok(&self.ledger);
         }
-        Err(Error::NotInitialized { home: self.home().display().to_string() })
+        Err(Error::NotInitialized { home: self.place() })
     }
 
-    /// Whether the home holds a ledger.
-    pub fn is_initialised(&self) -> bool {
-        self.ledger.database().exists()
+    /// Runs `job` against one snapshot of the ledger, for calls that must create nothing and have an answer all the
+    /// same: what a home that is not there holds is the default.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn read<T: Default>(
+        &self,
+        call: &Call<'_>,
+        job: impl FnOnce(&LedgerRead<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, Error> {
+        if !self.is_initialised()? {
+            return Ok(T::default());
+        }
+        Ok(self.ledger.read(&self.control(call), job)?)
+    }
+
+    /// Whether the store holds a ledger of this tenant.
+    ///
+    /// # Errors
+    /// Those of connecting to a server.
+    pub fn is_initialised(&self) -> Result<bool, Error> {
+        Ok(self.ledger.database().exists(&Control::default())?)
+    }
+
+    /// Where the store is, for people: the home, or the server's user, host and database.
+    pub fn place(&self) -> String {
+        match &self.settings.store {
+            None => self.home().display().to_string(),
+            Some(server) => server.to_string(),
+        }
+    }
+
+    /// Whose memory it is; a home has one tenant only.
+    pub fn tenant(&self) -> &str {
+        self.ledger.tenant()
     }
 
     /// Whether this engine made the ledger.
     pub fn has_made_ledger(&self) -> bool {
         self.made.load(Ordering::Relaxed)
+    }
+
+    /// A store in the home makes it; one on a server leaves it to us, for the files that lie beside it.
+    fn make_home(&self) -> Result<(), Error> {
+        if self.settings.store.is_some() && self.home_made.get().is_none() {
+            make_private_directory(self.home())?;
+            self.home_made.get_or_init(|| ());
+        }
+        Ok(())
     }
 
     /// Makes the ledger unless it is there; tells whether this call made it.
@@ -133,6 +182,7 @@ impl Engine {
         let birth = Birth { epoch: hexadecimal(&epoch), store_key, at: self.clock.now() };
         let made = self.ledger.initialise(&self.control(call), &birth)?;
         self.made.fetch_or(made, Ordering::Relaxed);
+        self.make_home()?;
         Ok(made)
     }
 

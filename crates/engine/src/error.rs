@@ -1,5 +1,7 @@
 //! What can go wrong in an operation, with the next step for whoever called.
 
+use std::fmt::Display;
+
 use strata_core::error::{ErrorKind, ParseError};
 use strata_store::error::StoreError;
 
@@ -117,9 +119,24 @@ pub enum Error {
     Internal(String),
 }
 
-/// Whether the action decides on what somebody proposed, or cannot be proposed.
-fn is_decision(action: &str) -> bool {
-    matches!(action, "approve" | "reject" | "purge" | "gate_approve" | "gate_deprecate" | "gate_retire")
+/// What whoever was refused can do.
+fn instead_of(action: &str, layer: &str) -> &'static str {
+    match (action, layer) {
+        ("remember", "P2") => {
+            "keep what was learned in P5; raw events come in with `episode_record` or `strata import`"
+        }
+        ("update" | "rule_edit", _) => {
+            "propose the change with `reflect` and the id in `amends`; a human decides"
+        }
+        ("remember" | "rule_add", _) => "propose it with `reflect`; a human decides",
+        // There is nothing to propose: what is missing is a person.
+        _ => "leave it to a person at a terminal, with the passphrase",
+    }
+}
+
+/// A command as it is shown to whoever may not approve themselves.
+pub(crate) fn at_a_terminal(command: impl Display) -> String {
+    format!("{command} at a terminal, with the passphrase set by `strata init`")
 }
 
 fn prefix(field: Option<&str>) -> String {
@@ -138,16 +155,11 @@ impl Error {
     }
 
     /// The same, with `command` as what a human runs where approval is needed.
-    pub fn with_command(self, command: impl Into<String>) -> Self {
+    pub fn with_command(self, command: impl Display) -> Self {
         match self {
-            Self::ApprovalRequired { action, reason, .. } => Self::ApprovalRequired {
-                action,
-                reason,
-                command: format!(
-                    "{} at a terminal, with the passphrase set by `strata init`",
-                    command.into()
-                ),
-            },
+            Self::ApprovalRequired { action, reason, .. } => {
+                Self::ApprovalRequired { action, reason, command: at_a_terminal(command) }
+            }
             other => other,
         }
     }
@@ -179,12 +191,8 @@ impl Error {
             Self::TooLarge { .. } => {
                 "split the text, or keep it as a file and run `strata index` on it".into()
             }
-            // There is nothing to propose: what is missing is a person.
-            Self::Refused { action, .. } if is_decision(action) => {
-                "leave it to a person at a terminal, with the passphrase. The refusal is on record".into()
-            }
-            Self::Refused { .. } => {
-                "propose it with `reflect`; a human decides. The refusal is on record".into()
+            Self::Refused { action, layer, .. } => {
+                format!("{}. The refusal is on record", instead_of(action, layer))
             }
             Self::Outside { .. } => {
                 "name a path inside the project, or ask a person to run the command. The refusal is on record"

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use strata_core::{
     memory::Kind,
-    redact::{clean_text, redact, strip_injected},
+    redact::{clean_text, is_invisible, redact, strip_injected},
     route,
 };
 
@@ -33,7 +33,7 @@ impl Gate {
     /// `TooLarge` above [`MAX_BODY`]; an argument error when nothing remains to store.
     pub fn body(&mut self, field: &str, text: &str) -> Result<String, Error> {
         let body = self.pass(field, text, MAX_BODY)?;
-        if body.trim().is_empty() {
+        if is_blank(&body) {
             let message = if self.stripped {
                 "holds only text that Strata itself had delivered"
             } else {
@@ -49,7 +49,7 @@ impl Gate {
         let Some(text) = text else { return Ok(None) };
         let passed = self.pass(field, text, MAX_FIELD)?;
         let passed = passed.trim();
-        Ok((!passed.is_empty()).then(|| passed.to_owned()))
+        Ok((!is_blank(passed)).then(|| passed.to_owned()))
     }
 
     /// Lets a list of short texts through, blanks and repetitions dropped.
@@ -99,6 +99,11 @@ impl Gate {
         }
         Ok(redaction.text.into_owned())
     }
+}
+
+/// Whether a reader sees nothing: a file that holds a byte order mark alone is an empty one.
+fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || is_invisible(c))
 }
 
 fn limit_entries(field: &str, given: usize) -> Result<usize, Error> {

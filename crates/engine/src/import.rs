@@ -6,7 +6,6 @@
 pub mod episodes;
 pub mod import_drewgent;
 pub mod import_incidents;
-
 pub mod import_p_layer;
 pub mod import_rules;
 
@@ -22,5 +21,4 @@ mod p_layer;
 mod prepare;
 mod report;
 mod rules_markdown;
-
 mod settle;

@@ -28,6 +28,8 @@ pub struct Job<'e> {
     call: &'e Call<'e>,
     id: String,
     owner: String,
+    /// Steps in all, as told last; 0 when unknown.
+    total: Cell<u64>,
     reported: Cell<Option<Instant>>,
 }
 
@@ -42,7 +44,7 @@ impl<'e> Job<'e> {
         engine
             .ledger(call)?
             .write(&engine.control(call), engine.clock().now(), |w| w.begin_job(&new, &owner, until))?;
-        Ok(Self { engine, call, id: id.to_string(), owner, reported: Cell::new(None) })
+        Ok(Self::held(engine, call, id.to_string(), owner, total))
     }
 
     /// Begins a job of a kind of which one at a time is done; `None` while another worker is at it.
@@ -54,7 +56,11 @@ impl<'e> Job<'e> {
         let taken = engine
             .ledger(call)?
             .write(&engine.control(call), engine.clock().now(), |w| w.start_alone(&new, &owner, until))?;
-        Ok(taken.map(|row| Self { engine, call, id: row.id, owner, reported: Cell::new(None) }))
+        Ok(taken.map(|row| Self::held(engine, call, row.id, owner, 0)))
+    }
+
+    fn held(engine: &'e Engine, call: &'e Call<'e>, id: String, owner: String, total: u64) -> Self {
+        Self { engine, call, id, owner, total: Cell::new(total), reported: Cell::new(None) }
     }
 
     /// The job's id.
@@ -68,6 +74,7 @@ impl<'e> Job<'e> {
     /// `Cancelled` when the caller or somebody else withdrew the job.
     pub fn progress(&self, done: u64, total: u64, message: &str) -> Result<(), Error> {
         (self.call.progress)(done, total);
+        self.total.set(total);
         if self.call.cancel.is_cancelled() {
             return Err(Error::Cancelled);
         }
@@ -91,7 +98,15 @@ impl<'e> Job<'e> {
             Err(Error::Cancelled) => (JobState::Cancelled, "cancelled".to_owned()),
             Err(error) => (JobState::Failed, error.to_string()),
         };
-        let ended = self.write(|w| w.finish_job(&self.id, &self.owner, state, &text));
+        let ended = self.write(|w| {
+            // What was done is done to the end, whichever step it last told.
+            if state == JobState::Done && self.total.get() > 0 {
+                let total = signed(self.total.get());
+                let progress = Progress { done: total, total, message: "" };
+                w.renew_job(&self.id, &self.owner, lease_end(self.engine), progress)?;
+            }
+            w.finish_job(&self.id, &self.owner, state, &text)
+        });
         match (outcome, ended) {
             // A job that was cancelled meanwhile has ended already; the work's own outcome counts.
             (outcome, Ok(()) | Err(Error::Store(StoreError::Conflict(_)))) => outcome,

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use strata_core::redact::{clean_text, redact, strip_injected};
 
 pub use self::{openai::OpenAiCompatible, scripted::Scripted};
-use crate::{engine::Engine, error::Error, settings};
+use crate::{error::Error, settings};
 
 /// Most characters of one text that is sent.
 pub const MAX_TEXT: usize = 4_000;
@@ -106,14 +106,6 @@ fn tidy(text: &str, characters: usize) -> String {
     let kept = strip_injected(text);
     let clean = clean_text(&kept.text);
     redact(&clean.text).text.trim().chars().take(characters).collect()
-}
-
-/// What the configured judge says of two texts that look like a contradiction; `None` without a judge.
-///
-/// # Errors
-/// `Remote` when the judge gave no verdict: go on as without one.
-pub fn verdict_on_conflict(engine: &Engine, a: &str, b: &str) -> Result<Option<Verdict>, Error> {
-    engine.judge()?.map(|judge| verdict_of(judge, a, b)).transpose()
 }
 
 /// What `judge` says of two texts, bounded.

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::Value;
+use serde_json::{Value, json};
 use strata_core::{
     cancel::Cancel,
     principal::{Face, Principal},
@@ -14,8 +14,9 @@ use strata_core::{
 use crate::{
     engine::Engine,
     error::Error,
-    render::{Document, Render},
-    request, schema,
+    render::{Document, Mark, Render},
+    request::{self, Asked, OutOfRange},
+    schema,
 };
 
 /// A named group of operations that an MCP client is shown.
@@ -46,14 +47,16 @@ impl Toolset {
     }
 }
 
-/// What an operation does to the store.
+/// What an operation changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// Changes nothing.
+    /// Nothing.
     Read,
-    /// Adds or supersedes; nothing is lost.
+    /// Nothing in the store; it writes files beside it, or where the caller wants them.
+    Files,
+    /// The store: adds or supersedes; nothing is lost.
     Write,
-    /// May erase for good.
+    /// The store: may erase for good.
     Destroy,
 }
 
@@ -90,7 +93,7 @@ pub struct Spec {
     pub title: &'static str,
     /// What it does, when to use it and when not; at most 900 characters.
     pub about: &'static str,
-    /// What it does to the store.
+    /// What it changes.
     pub effect: Effect,
     /// Who is meant to call it.
     pub audience: Audience,
@@ -179,8 +182,14 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 fn run_json<O: Operation>(engine: &Engine, call: &Call<'_>, arguments: Value) -> Result<Reply, Error> {
-    let request = request::read::<O::Request>(arguments, O::ALIASES)?;
+    let Asked { request, out_of_range } = request::read_asked::<O::Request>(arguments, O::ALIASES)?;
     let response = O::run(engine, call, request)?;
-    let json = serde_json::to_value(&response).map_err(|e| Error::Internal(e.to_string()))?;
-    Ok(Reply { json, document: response.render(), is_alarming: response.is_alarming() })
+    let mut json = serde_json::to_value(&response).map_err(|e| Error::Internal(e.to_string()))?;
+    // A reply that is a bare list tells it in its document alone.
+    if let (Value::Object(reply), false) = (&mut json, out_of_range.is_empty()) {
+        reply.insert("out_of_range".into(), json!(out_of_range));
+    }
+    let note = |document: Document, out: &OutOfRange| document.note(Mark::Info, out.sentence());
+    let document = out_of_range.iter().fold(response.render(), note);
+    Ok(Reply { json, document, is_alarming: response.is_alarming() })
 }

@@ -8,7 +8,13 @@ use strata_core::{
     memory::Status,
     policy::Action,
 };
-use strata_store::ledger::{DEFAULT_PRIORITY, NewAudit, NewMemory, NewReview, RuleAttributes, State};
+use strata_store::{
+    error::StoreError,
+    ledger::{
+        DEFAULT_PRIORITY, LedgerRead, MemoryRow, NewAudit, NewMemory, NewReview, ReviewFilter,
+        RuleAttributes, State,
+    },
+};
 
 use crate::{
     authority,
@@ -186,35 +192,25 @@ fn file(engine: &Engine, call: &Call<'_>, draft: &Draft, reason: &str) -> Result
         reason: reason.to_owned(),
         proposer: call.principal.to_string(),
         created_at: engine.clock().now(),
+        salt: engine.ids().salt(),
     };
     let row = NewAudit {
         layer: Some(draft.layer),
         reason,
         after_hash: Some(new.audit_hash()),
-        ..NewAudit::new(call.principal, call.face, Action::Propose.as_str(), new.id.as_str())
+        ..NewAudit::new(call.principal, call.face, Action::Propose.as_str(), new.id.as_str()).asking(&filed)
     };
     let ledger = engine.ledger(call)?;
-    let outcome = ledger.write(&engine.control(call), engine.clock().now(), |w| {
-        let key = w.content_key(&new.identity)?;
-        let twin = w
-            .by_content(&key)?
-            .into_iter()
-            .find(|m| m.state.status == Status::Candidate && m.scope == new.scope);
-        if let Some(twin) = twin {
-            let open = w.reviews(&strata_store::ledger::ReviewFilter {
-                target: Some(twin.id.clone()),
-                ..Default::default()
-            })?;
-            if let Some(open) = open.into_iter().next() {
-                return Ok((open.id, twin.id, twin.number, true));
-            }
+    let stored = ledger.write(&engine.control(call), engine.clock().now(), |w| {
+        if let Some((review, twin)) = waiting(w, &new)? {
+            return Ok((review, twin.id, twin.number, true));
         }
         let seq = w.record(&row)?;
         let number = w.insert_memory(&new, seq)?;
         w.insert_review(&filed, seq)?;
         Ok((filed.id.to_string(), new.id.to_string(), number, false))
     })?;
-    let (review, id, number, was_waiting) = outcome;
+    let (review, id, number, was_waiting) = stored;
     Ok(Response {
         review,
         id,
@@ -224,6 +220,15 @@ fn file(engine: &Engine, call: &Call<'_>, draft: &Draft, reason: &str) -> Result
         was_waiting,
         redacted: draft.redacted.clone(),
     })
+}
+
+/// The review that waits for the same candidate, and that candidate.
+fn waiting(r: &LedgerRead<'_>, new: &NewMemory) -> Result<Option<(String, MemoryRow)>, StoreError> {
+    let of_same_text = r.by_content(&r.content_key(&new.identity)?)?;
+    let is_twin = |m: &MemoryRow| m.state.status == Status::Candidate && m.scope == new.scope;
+    let Some(twin) = of_same_text.into_iter().find(is_twin) else { return Ok(None) };
+    let open = r.reviews(&ReviewFilter { target: Some(twin.id.clone()), ..ReviewFilter::default() })?;
+    Ok(open.into_iter().next().map(|open| (open.id, twin)))
 }
 
 impl Render for Response {

@@ -148,6 +148,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use crate::operation::Effect;
 
     #[test]
     fn names_fit_every_client_and_are_unique() {
@@ -194,6 +195,33 @@ mod tests {
                     "{}.{name}",
                     e.spec.tool
                 );
+            }
+        }
+    }
+
+    #[test]
+    fn what_writes_a_file_is_no_read() {
+        for entry in OPERATIONS {
+            let schema = (entry.request_schema)();
+            let writes =
+                ["output", "dir", "baseline_dir"].iter().any(|name| schema["properties"][name].is_object());
+            assert!(!writes || entry.spec.effect != Effect::Read, "{}", entry.spec.tool);
+        }
+    }
+
+    #[test]
+    fn how_much_to_show_has_a_range_that_clients_see() {
+        let (least, both): (&[&str], &[&str]) = (&["minimum"], &["minimum", "maximum"]);
+        for entry in OPERATIONS {
+            let schema = (entry.request_schema)();
+            for (name, ends) in
+                [("limit", both), ("depth", both), ("budget_tokens", least), ("budget_chars", least)]
+            {
+                let field = &schema["properties"][name];
+                for end in ends.iter().filter(|_| field.is_object()) {
+                    let declared = field[end].as_i64().is_some_and(|end| end > 0);
+                    assert!(declared, "{}: `{name}` has no {end}", entry.spec.tool);
+                }
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Responses as documents: headings, pairs, tables and records that each face draws its own way.
 
+use std::fmt::Display;
+
 use strata_core::redact::{clean_text, is_invisible};
 use unicode_normalization::UnicodeNormalization;
 
@@ -102,6 +104,16 @@ pub struct Record {
     pub text: String,
 }
 
+impl Record {
+    /// Its title, unless the text begins with it: nothing is said twice.
+    pub fn heading(&self) -> Option<&str> {
+        let same = |line: &str| one_line(line.trim_start_matches('#')).trim().to_lowercase();
+        let title = self.title.as_deref().filter(|title| !title.trim().is_empty())?;
+        let first = self.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        (same(first) != same(title)).then_some(title)
+    }
+}
+
 impl Document {
     /// An empty document.
     pub fn new() -> Self {
@@ -130,6 +142,14 @@ impl Document {
             return self;
         }
         self.note(Mark::Warning, format!("secrets were blacked out before storing: {}", families.join(", ")))
+    }
+
+    /// Adds how many more there are than a list shows, if there are any.
+    pub fn note_more(self, more: usize) -> Self {
+        match more {
+            0 => self,
+            more => self.note(Mark::Info, format!("{more} more; raise `limit`")),
+        }
     }
 
     /// Compact Markdown, as MCP clients get it. Stored texts stand between `<strata-memory>` tags and
@@ -202,7 +222,7 @@ pub fn record_text(record: &Record) -> String {
         head.push_str(" · ");
         head.push_str(&neutral(&one_line(attribute)));
     }
-    if let Some(title) = &record.title {
+    if let Some(title) = record.heading() {
         head.push_str(" · ");
         head.push_str(&neutral(&one_line(title)));
     }
@@ -281,9 +301,30 @@ pub(crate) fn headline(title: &str, text: &str, characters: usize) -> String {
     shortened(if title.is_empty() { text } else { title }, characters)
 }
 
+/// A number of things in words: `1 memory`, `2 memories`. `one` is the noun alone, which may have words before it.
+pub(crate) fn counted<N: Copy + Display + PartialEq + From<u8>>(number: N, one: &str) -> String {
+    if number == N::from(1) {
+        return format!("{number} {one}");
+    }
+    match one.strip_suffix('y') {
+        Some(stem) if !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{number} {stem}ies"),
+        _ if one.ends_with('s') => format!("{number} {one}es"),
+        _ => format!("{number} {one}s"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_agree_with_their_nouns() {
+        assert_eq!(
+            [counted(1_u64, "more entity"), counted(0_i64, "memory"), counted(2_usize, "file")],
+            ["1 more entity", "0 memories", "2 files"]
+        );
+        assert_eq!([counted(3, "witness"), counted(2, "day")], ["3 witnesses", "2 days"]);
+    }
 
     #[test]
     fn a_text_is_shortened_between_characters_and_says_so() {

@@ -2,14 +2,48 @@
 //!
 //! Numbers and booleans in quotes, lists written as text, empty strings and nulls for "no filter" are
 //! understood; what remains wrong is reported with the name of the field.
+//!
+//! A number that only says how much to show (a limit, a depth, a budget) declares its range in the schema, as
+//! `#[schemars(range(min = 1, max = 200))]`. Outside it, it is brought into it and the caller is told. A number that
+//! is stored, or decides something, declares none: the operation refuses it and names the range.
 
+use jiff::tz::TimeZone;
 use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Number, Value};
+use strata_core::time::{TimeRange, parse_range};
 
 use crate::{error::Error, schema};
 
-/// Reads arguments into a request. `aliases` are older argument names, (alias, name).
+/// A request as it was read.
+#[derive(Debug)]
+pub struct Asked<T> {
+    /// The request, every amount inside its range.
+    pub request: T,
+    /// The amounts that had to be brought there.
+    pub out_of_range: Vec<OutOfRange>,
+}
+
+/// An amount outside the range that its argument declares.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OutOfRange {
+    /// The argument's name.
+    pub argument: String,
+    /// What was asked for.
+    pub asked: i64,
+    /// What was taken instead.
+    pub taken: i64,
+}
+
+impl OutOfRange {
+    /// What the caller is told.
+    pub fn sentence(&self) -> String {
+        let (done, end) = if self.taken < self.asked { ("lowered", "highest") } else { ("raised", "least") };
+        format!("`{}` was {done} to {}, the {end} there is", self.argument, self.taken)
+    }
+}
+
+/// Reads arguments into a request, as [`read_asked`] does, for whoever need not know what was out of range.
 ///
 /// # Errors
 /// An argument error that names the field and says what it wants.
@@ -17,9 +51,21 @@ pub fn read<T: DeserializeOwned + JsonSchema + 'static>(
     arguments: Value,
     aliases: &[(&str, &str)],
 ) -> Result<T, Error> {
+    Ok(read_asked(arguments, aliases)?.request)
+}
+
+/// Reads arguments into a request. `aliases` are older argument names, (alias, name).
+///
+/// # Errors
+/// An argument error that names the field and says what it wants.
+pub fn read_asked<T: DeserializeOwned + JsonSchema + 'static>(
+    arguments: Value,
+    aliases: &[(&str, &str)],
+) -> Result<Asked<T>, Error> {
     let schema = schema::cached_of::<T>();
-    let arguments = coerce_root(arguments, &schema, aliases)?;
-    serde_path_to_error::deserialize(&arguments).map_err(|e| {
+    let mut arguments = coerce_root(arguments, &schema, aliases)?;
+    let out_of_range = bring_into_range(&mut arguments, &schema);
+    let request = serde_path_to_error::deserialize(&arguments).map_err(|e| {
         let path = e.path().to_string();
         let field = (path != ".").then_some(path);
         let hint = expectation(&schema, field.as_deref().unwrap_or(""));
@@ -28,7 +74,21 @@ pub fn read<T: DeserializeOwned + JsonSchema + 'static>(
             _ => e.into_inner().to_string(),
         };
         Error::Argument { field, message, hint }
-    })
+    })?;
+    Ok(Asked { request, out_of_range })
+}
+
+/// A number from 0 to 1, such as a confidence: stored, and so refused outside.
+///
+/// # Errors
+/// An argument error that names `field`.
+pub fn unit(field: &str, value: Option<f64>) -> Result<Option<f64>, Error> {
+    match value {
+        Some(v) if !(0.0..=1.0).contains(&v) => {
+            Err(Error::argument(field, format!("{v} is out of range"), "send a number from 0 to 1"))
+        }
+        value => Ok(value),
+    }
 }
 
 fn coerce_root(arguments: Value, schema: &Value, aliases: &[(&str, &str)]) -> Result<Value, Error> {
@@ -44,7 +104,8 @@ fn coerce_root(arguments: Value, schema: &Value, aliases: &[(&str, &str)]) -> Re
     let known = schema["properties"].as_object().cloned().unwrap_or_default();
     let mut out = Map::new();
     for (given, value) in object {
-        let name = aliases.iter().find(|(a, _)| *a == given).map_or(given, |(_, name)| (*name).to_owned());
+        let older = aliases.iter().find(|(alias, _)| *alias == given);
+        let name = older.map_or_else(|| given.clone(), |(_, name)| (*name).to_owned());
         let Some(expected) = known.get(&name) else {
             let names: Vec<_> = known.keys().map(String::as_str).collect();
             return Err(Error::argument(
@@ -55,9 +116,16 @@ fn coerce_root(arguments: Value, schema: &Value, aliases: &[(&str, &str)]) -> Re
         };
         let required = schema["required"].as_array().is_some_and(|r| r.iter().any(|n| *n == name));
         let absent = value.is_null() || (value == "" && !required);
-        if !absent {
-            out.insert(name, coerce(value, expected));
+        if absent {
+            continue;
         }
+        let value = coerce(value, expected);
+        // Neither is dropped in silence.
+        if out.get(&name).is_some_and(|other| *other != value) {
+            let message = format!("is given twice, also as {}", other_names(aliases, &name, &given));
+            return Err(Error::argument(&name, message, "send one of them"));
+        }
+        out.insert(name, value);
     }
     if let Some(missing) = schema["required"]
         .as_array()
@@ -68,12 +136,63 @@ fn coerce_root(arguments: Value, schema: &Value, aliases: &[(&str, &str)]) -> Re
     Ok(Value::Object(out))
 }
 
+/// The older names of an argument, for one who used two of its names.
+fn other_names(aliases: &[(&str, &str)], name: &str, given: &str) -> String {
+    let older = aliases.iter().filter(|(alias, of)| *of == name && (given == name || *alias == given));
+    older.map(|(alias, _)| format!("`{alias}`")).collect::<Vec<_>>().join(" or ")
+}
+
 fn not_an_object() -> Error {
     Error::Argument {
         field: None,
         message: "arguments must be a JSON object".into(),
         hint: "send {\"name\": value, ...}".into(),
     }
+}
+
+/// The day, month or instant that a caller names, in the user's zone; blank is none.
+///
+/// # Errors
+/// An argument error that names `field`.
+pub fn moment(zone: &TimeZone, field: &str, text: Option<&str>) -> Result<Option<TimeRange>, Error> {
+    let text = text.filter(|text| !text.trim().is_empty());
+    text.map(|text| parse_range(text, zone).map_err(|e| Error::parse(field, &e))).transpose()
+}
+
+/// From the beginning of what `since` names to the end of what `until` does; open where none is named.
+///
+/// # Errors
+/// As for [`moment`], and when the one lies behind the other.
+pub fn period(zone: &TimeZone, since: Option<&str>, until: Option<&str>) -> Result<TimeRange, Error> {
+    let (since, until) = (moment(zone, "since", since)?, moment(zone, "until", until)?);
+    let period = TimeRange {
+        from: since.map_or(TimeRange::ALL.from, |range| range.from),
+        to: until.map_or(TimeRange::ALL.to, |range| range.to),
+    };
+    if period.from >= period.to {
+        return Err(Error::argument("until", "lies before `since`", "swap the two"));
+    }
+    Ok(period)
+}
+
+/// Brings whole numbers into the range that their schema declares. What is below zero is no amount, and fails as
+/// what it is.
+fn bring_into_range(arguments: &mut Value, schema: &Value) -> Vec<OutOfRange> {
+    let mut outside = Vec::new();
+    for (name, value) in arguments.as_object_mut().into_iter().flatten() {
+        let field = &schema["properties"][name];
+        let least = field["minimum"].as_i64().unwrap_or(0);
+        let most = field["maximum"].as_i64().unwrap_or(i64::MAX);
+        let Some(asked) = value.as_i64().filter(|asked| *asked >= 0 && field["type"] == "integer") else {
+            continue;
+        };
+        let taken = asked.min(most).max(least);
+        if taken != asked {
+            *value = taken.into();
+            outside.push(OutOfRange { argument: name.clone(), asked, taken });
+        }
+    }
+    outside
 }
 
 /// Turns a value into the expected JSON type where its meaning is beyond doubt.
@@ -167,7 +286,10 @@ mod tests {
     struct Probe {
         /// What to look for.
         query: String,
+        #[schemars(range(min = 1, max = 20))]
         limit: Option<u32>,
+        /// A number with a meaning of its own.
+        days: Option<u32>,
         strict: Option<bool>,
         tags: Option<Vec<String>>,
     }
@@ -181,6 +303,7 @@ mod tests {
         let expected = Probe {
             query: "q".into(),
             limit: Some(3),
+            days: None,
             strict: Some(true),
             tags: Some(vec!["a".into(), "b".into()]),
         };
@@ -204,7 +327,21 @@ mod tests {
     fn empty_filters_are_no_filters() {
         let got =
             probe(json!({"query": "q", "limit": "", "strict": null, "tags": ""})).expect("field case 8");
-        assert_eq!(got, Probe { query: "q".into(), limit: None, strict: None, tags: None });
+        assert_eq!(got, Probe { query: "q".into(), limit: None, days: None, strict: None, tags: None });
+    }
+
+    #[test]
+    fn an_amount_is_brought_into_its_range_and_told() {
+        let asked = |limit: Value| {
+            let value = json!({"query": "q", "limit": limit, "days": 90});
+            let Asked { request, out_of_range } = read_asked::<Probe>(value, &[]).expect("an amount");
+            assert_eq!(request.days, Some(90), "a number without a range stays");
+            (request.limit, out_of_range.iter().map(OutOfRange::sentence).collect::<Vec<_>>().join("; "))
+        };
+        assert_eq!(asked(json!(20)), (Some(20), String::new()));
+        assert_eq!(asked(json!("21")), (Some(20), "`limit` was lowered to 20, the highest there is".into()));
+        assert_eq!(asked(json!(0)), (Some(1), "`limit` was raised to 1, the least there is".into()));
+        assert_eq!(asked(json!(i64::MAX)).0, Some(20));
     }
 
     #[test]

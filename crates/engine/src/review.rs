@@ -74,7 +74,7 @@ impl Open {
         if open.review.status != ReviewStatus::Pending {
             return Err(Error::Conflict {
                 message: format!("review {} was decided before: {}", id, open.review.status.as_str()),
-                hint: format!("`strata review show {id}` shows the decision"),
+                hint: format!("`review show {id}` shows the decision"),
             });
         }
         Ok(open)
@@ -134,7 +134,7 @@ fn moved_on(review: &ReviewRow, memory: &MemoryRow) -> Error {
     Error::Conflict {
         message: format!("memory {} {what} since review {} was filed", memory.id, review.id),
         hint: format!(
-            "`strata review show {}` shows both; reject it, and propose the change anew with `reflect`",
+            "`review show {}` shows both; reject it, and propose the change anew with `reflect`",
             review.id
         ),
     }

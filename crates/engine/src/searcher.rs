@@ -11,9 +11,7 @@ use strata_store::{
         CaughtUp, Change, CollectionKey, Embedder, Group, Index, Mark, Preparer, Section, Source, SourceKind,
         Subject, TruthReader, Turn, WINDOW,
     },
-    ledger::{
-        ChangeCursor, Changed, EpisodeRow, LOCAL, Ledger, LedgerRead, MemoryRow, SourceRow, SourceState,
-    },
+    ledger::{ChangeCursor, Changed, EpisodeRow, Ledger, LedgerRead, MemoryRow, SourceRow, SourceState},
     sql::Control,
 };
 
@@ -33,7 +31,10 @@ pub struct Searcher {
 impl Searcher {
     /// Search in a home. Touches nothing.
     pub fn new(settings: &Settings, faults: FaultPlan) -> Self {
-        let index = Index::new(&settings.home, analysis::VERSION, faults);
+        let index = match &settings.store {
+            None => Index::new(&settings.home, analysis::VERSION, faults),
+            Some(server) => Index::on_server(server.clone(), analysis::VERSION, faults),
+        };
         Self {
             index,
             wanted: settings.config.semantic.model.clone(),
@@ -74,10 +75,10 @@ impl Searcher {
         let truth = LedgerTruth { ledger, control };
         let embed = |text: &str| self.loaded().as_ref().ok().and_then(|(model, _)| model.embed_passage(text));
         let preparer = Preparer { embedder: self.model().map(|model| Embedder { model, embed: &embed }) };
-        match self.index.catch_up(control, LOCAL, &truth, preparer, budget) {
+        match self.index.catch_up(control, ledger.tenant(), &truth, preparer, budget) {
             Err(StoreError::Corrupt { .. } | StoreError::Foreign { .. }) => {
                 self.index.set_aside()?;
-                Ok(self.index.catch_up(control, LOCAL, &truth, preparer, budget)?)
+                Ok(self.index.catch_up(control, ledger.tenant(), &truth, preparer, budget)?)
             }
             outcome => Ok(outcome?),
         }
@@ -123,7 +124,9 @@ impl LedgerTruth<'_> {
         };
         let subject = match what {
             Changed::Memory(n) => memory_at(ledger, n, seq)?,
-            Changed::Episode(n) => ledger.episode_by_number(n)?.map(episode_subject),
+            Changed::Episode(n) => {
+                ledger.episode_by_number(n)?.map(|row| episode_subject(ledger.tenant(), row))
+            }
             Changed::Source(_) | Changed::PurgedMemory(_) | Changed::PurgedEpisode(_) => None,
         };
         let file = if let Changed::Source(n) = what { ledger.source(n)? } else { None };
@@ -152,7 +155,9 @@ impl TruthReader for LedgerTruth<'_> {
         })?;
         // Files are read when no snapshot is held any more.
         let with_text = |(mut change, file): (Change, Option<SourceRow>)| {
-            change.subject = change.subject.or_else(|| file.as_ref().and_then(document_subject));
+            change.subject = change
+                .subject
+                .or_else(|| file.as_ref().and_then(|row| document_subject(self.ledger.tenant(), row)));
             change
         };
         Ok(told.into_iter().map(with_text).collect())
@@ -181,7 +186,7 @@ impl TruthReader for LedgerTruth<'_> {
         self.read(|r| {
             let scope = (collection.namespace.as_str(), collection.project.as_str());
             let turns = r.session_span(scope, session, first, last, WINDOW)?;
-            Ok(turns.into_iter().map(episode_change).collect())
+            Ok(turns.into_iter().map(|row| episode_change(r.tenant(), row)).collect())
         })
     }
 }
@@ -194,25 +199,27 @@ fn cursor(mark: Mark) -> ChangeCursor {
     ChangeCursor { seq: mark.seq, table: mark.ordinal >> NUMBER_BITS, number }
 }
 
-fn episode_change(row: EpisodeRow) -> Change {
+fn episode_change(tenant: &str, row: EpisodeRow) -> Change {
     let mark = Mark { seq: row.seq, ordinal: (1 << NUMBER_BITS) | row.number };
     let source = Source { kind: SourceKind::Episode, number: row.number };
-    Change { mark, source, subject: Some(episode_subject(row)) }
+    Change { mark, source, subject: Some(episode_subject(tenant, row)) }
 }
 
 /// A memory as it stood from `seq` on; `None` when it was in no search then.
 fn memory_at(ledger: &LedgerRead<'_>, number: i64, seq: i64) -> Result<Option<Subject>, StoreError> {
     let Some(row) = ledger.memory_by_number(number)? else { return Ok(None) };
     let state = ledger.state_at(number, seq)?;
-    Ok(state.filter(|s| s.status.is_live()).map(|state| memory_subject(MemoryRow { state, ..row })))
+    Ok(state
+        .filter(|s| s.status.is_live())
+        .map(|state| memory_subject(ledger.tenant(), MemoryRow { state, ..row })))
 }
 
-fn memory_subject(row: MemoryRow) -> Subject {
+fn memory_subject(tenant: &str, row: MemoryRow) -> Subject {
     let speaker = serde_json::from_str::<serde_json::Value>(&row.metadata)
         .ok()
         .and_then(|m| m["speaker"].as_str().map(str::to_owned));
     Subject {
-        collection: collection(&row.scope.namespace, row.scope.project.as_deref()),
+        collection: collection(tenant, &row.scope.namespace, row.scope.project.as_deref()),
         // Tags are words to find a memory by, so they are searched with its title.
         sections: vec![Section {
             title: [&[row.title], &row.tags[..]].concat().join(" ").trim().to_owned(),
@@ -231,9 +238,9 @@ fn memory_subject(row: MemoryRow) -> Subject {
     }
 }
 
-fn episode_subject(row: EpisodeRow) -> Subject {
+fn episode_subject(tenant: &str, row: EpisodeRow) -> Subject {
     Subject {
-        collection: collection(&row.scope.namespace, row.scope.project.as_deref()),
+        collection: collection(tenant, &row.scope.namespace, row.scope.project.as_deref()),
         sections: vec![Section { title: String::new(), body: row.text }],
         group: if row.session.is_empty() { Group::Alone } else { Group::Session(row.session) },
         order: row.at.0,
@@ -248,14 +255,14 @@ fn episode_subject(row: EpisodeRow) -> Subject {
 }
 
 /// An indexed file as it is on disk now; `None` when it is gone or cannot be read.
-fn document_subject(row: &SourceRow) -> Option<Subject> {
+fn document_subject(tenant: &str, row: &SourceRow) -> Option<Subject> {
     if row.state != SourceState::Present {
         return None;
     }
     let path = std::path::Path::new(&row.root).join(&row.path);
     let sections = documents::read_sections(&path).ok()?;
     Some(Subject {
-        collection: collection(&row.namespace, row.project.as_deref()),
+        collection: collection(tenant, &row.namespace, row.project.as_deref()),
         sections,
         group: Group::Document(path.to_string_lossy().into_owned()),
         at: row.mtime.0,
@@ -269,7 +276,7 @@ fn document_subject(row: &SourceRow) -> Option<Subject> {
 
 fn unknown_subject() -> Subject {
     Subject {
-        collection: collection("", None),
+        collection: collection("", "", None),
         sections: Vec::new(),
         group: Group::Alone,
         order: 0,
@@ -286,6 +293,6 @@ fn unknown_subject() -> Subject {
     }
 }
 
-fn collection(namespace: &str, project: Option<&str>) -> CollectionKey {
-    CollectionKey::new(LOCAL, namespace, project.unwrap_or(""))
+fn collection(tenant: &str, namespace: &str, project: Option<&str>) -> CollectionKey {
+    CollectionKey::new(tenant, namespace, project.unwrap_or(""))
 }

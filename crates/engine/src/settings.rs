@@ -8,7 +8,8 @@ use std::{
 
 use jiff::tz::TimeZone;
 use serde::Deserialize;
-use strata_core::{error::ParseError, graph::ontology::Ontology};
+use strata_core::{error::ParseError, graph::constraints::Constraints};
+use strata_store::{Server, ledger::LOCAL};
 
 use crate::{error::Error, network::Address};
 
@@ -18,6 +19,8 @@ use crate::{error::Error, network::Address};
 pub struct Settings {
     /// The directory of the store.
     pub home: PathBuf,
+    /// The server that holds the store; without one it is files in the home.
+    pub store: Option<Server>,
     /// The user's time zone: days in filters and dates in answers are meant in it.
     pub zone: TimeZone,
     /// The folder that callers other than people may read from, beside the home: the project's root, or
@@ -61,11 +64,38 @@ impl fmt::Debug for Key {
     }
 }
 
+/// A server's address as it was written. It may hold a password, so it shows itself to nobody.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct StoreAddress(String);
+
+impl StoreAddress {
+    /// What somebody wrote, unchecked.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The server, and `tenant` or the usual one on it.
+    ///
+    /// # Errors
+    /// It is no server's address. The error does not repeat it.
+    pub fn server(&self, tenant: Option<&str>) -> Result<Server, Error> {
+        Ok(Server::parse(&self.0, tenant.unwrap_or(LOCAL))?)
+    }
+}
+
+impl fmt::Debug for StoreAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("StoreAddress(hidden)")
+    }
+}
+
 impl Settings {
     /// Settings for a home with everything else at its default.
     pub fn for_home(home: impl Into<PathBuf>) -> Self {
         Self {
             home: home.into(),
+            store: None,
             zone: TimeZone::UTC,
             project_root: None,
             words_only: false,
@@ -80,6 +110,11 @@ impl Settings {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
+    /// The server that holds the store, as `postgres://USER:PASSWORD@HOST:PORT/DATABASE`; without it the store is in the
+    /// home. `--store` and `STRATA_STORE` win over it.
+    pub store: Option<StoreAddress>,
+    /// Whose memory on that server; `local` when absent. `--tenant` wins over it.
+    pub tenant: Option<String>,
     /// IANA name of the user's time zone; the system's when absent.
     pub timezone: Option<String>,
     /// Semantic search.
@@ -120,8 +155,8 @@ impl Graph {
     /// # Errors
     /// An argument error that names the table's entry, when a word is not well formed or a built-in
     /// constraint would be loosened.
-    pub fn ontology(&self) -> Result<Ontology, Error> {
-        let mut table = Ontology::default();
+    pub fn constraints(&self) -> Result<Constraints, Error> {
+        let mut table = Constraints::default();
         for (name, kinds) in &self.relations {
             let extended = table.extend(name, &kinds.from, &kinds.to);
             extended.map_err(|e| Error::parse(&format!("graph.relations.{name}"), &e))?;
@@ -322,10 +357,10 @@ pub fn read_config(home: &Path) -> Result<Config, Error> {
     };
     let config: Config = toml::from_str(&text).map_err(|e| Error::Argument {
         field: Some(CONFIG_FILE.into()),
-        message: e.to_string().trim().to_owned(),
+        message: told(&e),
         hint: format!("correct or remove the line in {}", path.display()),
     })?;
-    config.graph.ontology()?;
+    config.graph.constraints()?;
     match config.faults() {
         None => Ok(config),
         Some((key, message, hint)) => Err(Error::Argument {
@@ -334,6 +369,12 @@ pub fn read_config(home: &Path) -> Result<Config, Error> {
             hint: format!("{hint}, in {}", path.display()),
         }),
     }
+}
+
+/// What is wrong, with its line; a line that may hold a password is not repeated.
+fn told(error: &toml::de::Error) -> String {
+    let whole = error.to_string();
+    if whole.contains("://") { error.message().trim().to_owned() } else { whole.trim().to_owned() }
 }
 
 #[cfg(test)]
@@ -352,7 +393,7 @@ mod tests {
 
     #[test]
     fn relations_come_in_by_the_file_and_loosen_nothing() {
-        let read = |text: &str| toml::from_str::<Config>(text).expect("well formed").graph.ontology();
+        let read = |text: &str| toml::from_str::<Config>(text).expect("well formed").graph.constraints();
         let table =
             read("[graph.relations.runs_on]\nfrom = [\"service\"]\nto = [\"host\"]\n").expect("a new type");
         assert!(table.rule("runs_on").is_some_and(|rule| rule.to.admits("host") && !rule.to.admits("tool")));

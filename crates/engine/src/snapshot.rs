@@ -27,8 +27,10 @@ use crate::{
 const MAX_NAME: usize = 100;
 /// Characters of a memory's text where it is only named.
 const FIRST_WORDS: usize = 80;
-/// Memories listed when the caller does not say how many, and at most.
-const LISTED: [u32; 2] = [20, 200];
+/// Things listed when the caller does not say how many.
+const LISTED: u32 = 20;
+/// Things listed at most.
+const MOST_LISTED: u32 = 200;
 
 /// A memory as it is named in a list.
 #[derive(Debug, Clone, Serialize)]
@@ -80,9 +82,9 @@ pub(crate) fn named(
     Ok((shown, rows.len().saturating_sub(limit)))
 }
 
-/// How many memories a list may show.
+/// How many things a list shows.
 pub(crate) fn limit(asked: Option<u32>) -> usize {
-    asked.unwrap_or(LISTED[0]).clamp(1, LISTED[1]) as usize
+    asked.unwrap_or(LISTED) as usize
 }
 
 /// The rows that the caller sees, and how many it does not.
@@ -115,7 +117,7 @@ pub(crate) fn find(r: &LedgerRead<'_>, name: &str) -> Result<SnapshotRow, Error>
     r.snapshot(&one_line(name))?.ok_or_else(|| Error::NotFound {
         what: "snapshot",
         id: name.to_owned(),
-        hint: "`strata snapshot list` shows their names".into(),
+        hint: "`snapshot_list` shows their names".into(),
     })
 }
 

@@ -8,14 +8,14 @@ use strata_core::chain::Outcome;
 use strata_embed::Semantic;
 use strata_store::{
     error::StoreError,
-    ledger::{AuditFilter, LOCAL, LedgerRead, MemoryCount, SCHEMA},
+    ledger::{AuditFilter, LedgerRead, MemoryCount, SCHEMA},
 };
 
 use crate::{
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
-    render::{Block, Document, Render},
+    render::{Block, Document, Render, counted},
     rules::is_rule,
 };
 
@@ -141,7 +141,7 @@ pub(crate) fn stats(engine: &Engine, call: &Call<'_>) -> Result<Response, Error>
             Semantic::Off { reason } => Some(reason.to_string()),
             _ => None,
         },
-        index_behind: (head - index.cursor(LOCAL).map_or(0, |cursor| cursor.mark.seq)).max(0),
+        index_behind: (head - index.cursor(engine.tenant()).map_or(0, |cursor| cursor.mark.seq)).max(0),
     })
 }
 
@@ -172,12 +172,12 @@ fn summed(
 fn vectors(engine: &Engine) -> Result<BTreeMap<String, usize>, Error> {
     let index = engine.searcher().index();
     let mut found = BTreeMap::new();
-    if !index.database().exists() {
+    if !index.database().exists(&strata_store::Control::default())? {
         return Ok(found);
     }
-    let live = index.live_passages(LOCAL)?;
-    for set in index.vector_sets(LOCAL)? {
-        let missing = index.missing(LOCAL, &set.model, usize::MAX)?.len();
+    let live = index.live_passages(engine.tenant())?;
+    for set in index.vector_sets(engine.tenant())? {
+        let missing = index.missing(engine.tenant(), &set.model, usize::MAX)?.len();
         found.insert(set.model, live.saturating_sub(missing));
     }
     Ok(found)
@@ -196,13 +196,19 @@ impl Render for Response {
             ("in force by layer", listed(&self.active_by_layer)),
             ("by status", listed(&self.by_status)),
             ("rules", format!("{}, of them {} enabled", self.rules, self.rules_enabled)),
-            ("graph", format!("{} entities, {} relations", self.entities, self.relations)),
+            (
+                "graph",
+                format!("{}, {}", counted(self.entities, "entity"), counted(self.relations, "relation")),
+            ),
             ("episodes", self.episodes.to_string()),
             ("indexed files", self.documents.to_string()),
             ("vectors", format!("{} by {}", self.embeddings, self.embedder)),
             ("snapshots", self.snapshots.to_string()),
             ("waiting for review", self.pending_reviews.to_string()),
-            ("audit", format!("{} lines, of them {} refusals", self.audit, self.refused)),
+            (
+                "audit",
+                format!("{}, of them {}", counted(self.audit, "line"), counted(self.refused, "refusal")),
+            ),
             ("purged", self.purged.to_string()),
             ("schema", format!("version {}", self.schema_version)),
         ];

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_core::principal::PrincipalKind;
 use strata_store::{
-    ledger::{LOCAL, LedgerRead, Totals},
+    ledger::{LedgerRead, Totals},
     sql::Access,
 };
 
@@ -35,6 +34,12 @@ pub struct Response {
     pub version: &'static str,
     /// The home directory.
     pub home: String,
+    /// The server that holds the store, its user and its database; absent when the store is in the home.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store: Option<String>,
+    /// Whose memory on that server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<String>,
     /// `ok`, `read_only` or `not_initialized`.
     pub status: &'static str,
     /// Who is asking, as the audit would record it.
@@ -93,7 +98,7 @@ impl Operation for Status {
     };
 
     fn run(engine: &Engine, call: &Call<'_>, _request: Request) -> Result<Response, Error> {
-        let holds = engine.is_initialised().then(|| holds(engine, call)).transpose()?;
+        let holds = if engine.is_initialised()? { Some(holds(engine, call)?) } else { None };
         let status = match &holds {
             None => "not_initialized",
             Some(holds) if holds.read_only.is_some() => "read_only",
@@ -102,6 +107,8 @@ impl Operation for Status {
         Ok(Response {
             version: env!("CARGO_PKG_VERSION"),
             home: engine.home().display().to_string(),
+            store: engine.settings().store.as_ref().map(ToString::to_string),
+            tenant: engine.settings().store.as_ref().map(|server| server.tenant().to_owned()),
             status,
             principal: call.principal.to_string(),
             scope: call.scope.to_string(),
@@ -119,7 +126,7 @@ fn holds(engine: &Engine, call: &Call<'_>) -> Result<Holds, Error> {
         let has_secret = r.setting(PUBLIC_KEY)?.is_some();
         Ok((r.totals()?, by_layer(r, call)?, has_secret, r.head()?.seq, overdue(engine, r)?))
     })?;
-    let followed = engine.searcher().index().cursor(LOCAL).map_or(0, |c| c.mark.seq);
+    let followed = engine.searcher().index().cursor(engine.tenant()).map_or(0, |c| c.mark.seq);
     let read_only = match ledger.access(&control)? {
         Access::ReadOnly(reason) => Some(reason.to_string()),
         _ => None,
@@ -164,46 +171,55 @@ impl Render for Response {
             ("semantic search".to_owned(), self.semantic.clone()),
             ("judge".to_owned(), self.judge.clone()),
         ];
-        let mut document = Document::new().note(mark, format!("Strata {}: {}", self.version, self.status));
+        for (name, value) in [("tenant", &self.tenant), ("store", &self.store)] {
+            if let Some(value) = value {
+                pairs.insert(1, (name.to_owned(), value.clone()));
+            }
+        }
+        let document = Document::new().note(mark, format!("Strata {}: {}", self.version, self.status));
         let Some(holds) = &self.holds else {
             return document.with(Block::Pairs(pairs)).note(
                 Mark::Info,
                 "nothing is stored yet; `strata init` sets a passphrase, or just start remembering",
             );
         };
-        let layers: Vec<String> = holds.by_layer.iter().map(|(l, n)| format!("{l}: {n}")).collect();
-        pairs.extend([
-            (
-                "memories in force here".to_owned(),
-                if layers.is_empty() { "none".into() } else { layers.join(", ") },
-            ),
-            ("episodes".to_owned(), holds.episodes.to_string()),
-            ("indexed files".to_owned(), holds.documents.to_string()),
-            ("waiting for review".to_owned(), holds.pending_reviews.to_string()),
-            ("audit lines".to_owned(), holds.audit.to_string()),
-        ]);
-        document = document.with(Block::Pairs(pairs));
-        if let Some(reason) = &holds.read_only {
+        pairs.extend(holds.pairs());
+        holds.notes(document.with(Block::Pairs(pairs)))
+    }
+}
+
+impl Holds {
+    fn pairs(&self) -> [(String, String); 5] {
+        let layers: Vec<String> = self.by_layer.iter().map(|(l, n)| format!("{l}: {n}")).collect();
+        let layers = if layers.is_empty() { "none".to_owned() } else { layers.join(", ") };
+        [
+            ("memories in force here", layers),
+            ("episodes", self.episodes.to_string()),
+            ("indexed files", self.documents.to_string()),
+            ("waiting for review", self.pending_reviews.to_string()),
+            ("audit lines", self.audit.to_string()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+    }
+
+    /// What wants to be known beside the figures.
+    fn notes(&self, mut document: Document) -> Document {
+        if let Some(reason) = &self.read_only {
             document = document.note(Mark::Warning, format!("the store is read-only: {reason}"));
         }
-        if holds.index_behind > 0 {
-            document = document.note(
-                Mark::Info,
-                format!("changes not indexed yet: {}; the next search catches up", holds.index_behind),
-            );
-        }
-        if !holds.overdue.is_empty() {
-            let text = format!("upkeep is overdue ({}); run `strata maintain`", holds.overdue.join(", "));
+        if self.index_behind > 0 {
+            let behind = self.index_behind;
+            let text = format!("changes not indexed yet: {behind}; the next search catches up");
             document = document.note(Mark::Info, text);
         }
-        if !holds.has_secret {
-            let kind = PrincipalKind::Human.as_str();
-            document = document.note(
-                Mark::Info,
-                format!(
-                    "no secret is set: rules and purges need one; a {kind} runs `strata init` at a terminal"
-                ),
-            );
+        if !self.overdue.is_empty() {
+            let text = format!("upkeep is overdue ({}); run `strata maintain`", self.overdue.join(", "));
+            document = document.note(Mark::Info, text);
+        }
+        if !self.has_secret {
+            let text =
+                "no secret is set: rules and purges need one; a human runs `strata init` at a terminal";
+            document = document.note(Mark::Info, text);
         }
         document
     }

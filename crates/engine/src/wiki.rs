@@ -19,7 +19,7 @@ use crate::{
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
     paths,
-    render::{Block, Document, Mark, Render},
+    render::{Block, Document, Mark, Render, counted},
 };
 use pages::{INDEX, MARKER, Page};
 
@@ -68,7 +68,7 @@ impl Operation for CompileWiki {
                 which episodes, evidence or review it came from, what it replaced and who names it. Use it to read or to \
                 publish what is known; to look something up call `recall`. The same memories give the same bytes, and only \
                 pages that changed are written. Files that Strata did not write are left alone.",
-        effect: Effect::Write,
+        effect: Effect::Files,
         audience: Audience::Everyone,
     };
     const ALIASES: &'static [(&'static str, &'static str)] = &[("output_path", "dir"), ("target_dir", "dir")];
@@ -175,8 +175,8 @@ fn remove_emptied(engine: &Engine, call: &Call<'_>, dir: &Path, pages: &[Page]) 
 
 /// Whether a file begins with our marker; `None` if there is none.
 fn starts_as_ours(path: &Path) -> Option<bool> {
-    match files::read_regular(path, MAX_PAGE) {
-        Ok(bytes) => Some(bytes.is_empty() || bytes.starts_with(MARKER.as_bytes())),
+    match files::read_start(path, MARKER.len() as u64) {
+        Ok(start) => Some(start.is_empty() || start == MARKER.as_bytes()),
         Err(_) if std::fs::symlink_metadata(path).is_err() => None,
         Err(_) => Some(false),
     }
@@ -185,9 +185,8 @@ fn starts_as_ours(path: &Path) -> Option<bool> {
 impl Render for Response {
     fn render(&self) -> Document {
         let text = format!(
-            "compiled {} {} into {}: {} written, {} unchanged, {} removed",
-            self.entries,
-            if self.entries == 1 { "memory" } else { "memories" },
+            "compiled {} into {}: {} written, {} unchanged, {} removed",
+            counted(self.entries, "memory"),
             self.dir,
             self.rewritten,
             self.unchanged,

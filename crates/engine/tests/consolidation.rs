@@ -187,7 +187,7 @@ fn two_at_once_make_one_digest_and_a_long_session_is_distilled_in_stretches() {
     let plan = Plan { source: "t".into(), scope: Scope::user(), gateway: "t".into(), dry_run: false };
     with_call(&s, |call| store(&s.engine, call, &lines, &plan).map(drop)).expect("stored");
     let other =
-        Session { engine: s.reopened(), home: tempfile::tempdir().expect("unused"), ..Session::new() };
+        Session { engine: s.reopened(), home: strata_testkit::home::TestHome::new(), ..Session::new() };
     let digests: u64 = std::thread::scope(|scope| {
         let runs: Vec<_> = [&s, &other].map(|s| scope.spawn(|| s.ok("consolidate", json!({})))).into();
         runs.into_iter().map(|run| run.join().expect("no panic")["digests"].as_u64().expect("a number")).sum()

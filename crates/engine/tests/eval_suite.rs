@@ -95,7 +95,7 @@ fn what_is_no_suite_is_refused_and_asking_creates_nothing() {
     }
     let path = file(&s, "suite.json", &suite().to_string());
     assert_eq!(s.fails("eval_suite", json!({ "file": path })), ErrorKind::NotInitialized);
-    assert!(!s.engine.is_initialised());
+    assert!(!s.engine.is_initialised().expect("looked at"));
     let missing = s.home.path().join("missing.json");
     assert_eq!(s.fails("eval_suite", json!({ "file": missing })), ErrorKind::Unavailable);
 }

@@ -204,7 +204,7 @@ fn following(s: &Session, path: PathBuf, work: impl FnOnce()) -> Value {
 /// Waits until so many memories are in force.
 fn until(s: &Session, count: usize) {
     let started = Instant::now();
-    while !s.engine.is_initialised() || memories(s).len() != count {
+    while !s.engine.is_initialised().expect("looked at") || memories(s).len() != count {
         assert!(started.elapsed() < Duration::from_secs(60), "{} memories", memories(s).len());
         thread::sleep(Duration::from_millis(20));
     }

@@ -67,6 +67,8 @@ fn every_schema_comes_in_whole_and_only_once() {
         assert_eq!((&first["added"], &first["episodes_added"]), (&json!(rows), &json!(1)), "{first:#}");
         assert_eq!((&first["schema_version"], &first["rejected"]), (&json!(schema), &json!(0)), "{first:#}");
         assert!(first["warnings"].is_null(), "{first:#}");
+        let job = s.ok("jobs_list", json!({}))["jobs"][0].clone();
+        assert!(job["total"].as_i64() > Some(0) && job["done"] == job["total"], "{job}");
         let before = audit_rows(&s);
         let second = import(&s, &path);
         assert_eq!((&second["added"], &second["known"]), (&json!(0), &json!(rows)), "{second:#}");

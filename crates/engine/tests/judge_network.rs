@@ -22,6 +22,12 @@ use strata_engine::{
 };
 use support::Session;
 
+/// What the configured judge says of two texts; `None` without one.
+fn asked(engine: &Engine, a: &str, b: &str) -> Option<Verdict> {
+    let judge = engine.judge().expect("can be made")?;
+    Some(judge::verdict_of(judge, a, b).expect("an answer"))
+}
+
 /// A server on loopback that gives every request the same answer and keeps what it was sent.
 struct Server {
     url: String,
@@ -281,11 +287,11 @@ fn nobody_is_asked_before_there_is_a_question_and_nobody_at_all_unless_configure
     assert!(finding["detail"].as_str().is_some_and(|d| d.contains("not asked")), "{finding}");
     assert!(s.engine.judge().expect("can be made").is_some());
     assert_eq!(server.connections(), 0, "made, looked at, and not asked");
-    let verdict = judge::verdict_on_conflict(&s.engine, "30 s", "60 s").expect("an answer").expect("a judge");
+    let verdict = asked(&s.engine, "30 s", "60 s").expect("a judge");
     assert_eq!((verdict.relation, server.connections()), (Relation::Contradicts, 1));
 
     let off = Session::new();
-    assert_eq!(judge::verdict_on_conflict(&off.engine, "30 s", "60 s").expect("no failure"), None);
+    assert_eq!(asked(&off.engine, "30 s", "60 s"), None);
     assert_eq!(off.ok("status", json!({}))["judge"], "off");
 }
 
@@ -298,6 +304,6 @@ fn a_scripted_judge_answers_in_order_and_keeps_the_questions() {
     assert_eq!(judge::digest_of(&scripted, &["x", "y"]).expect("scripted"), "short");
     let spare = Scripted::new(vec![verdict.clone()], Vec::new());
     let engine = Engine::new(Settings::for_home("/nowhere")).with_judge(Box::new(spare));
-    assert_eq!(judge::verdict_on_conflict(&engine, "a", "b").expect("scripted"), Some(verdict));
+    assert_eq!(asked(&engine, "a", "b"), Some(verdict));
     assert_eq!(scripted.asked(), [vec!["a", "b"], vec!["a", "b"], vec!["x", "y"]]);
 }

@@ -94,7 +94,7 @@ fn before_init_nothing_is_created() {
         principal: s.principal.clone(),
         scope: s.scope.clone(),
         secret: None,
-        home: tempfile::tempdir().expect("a directory"),
+        home: strata_testkit::home::TestHome::new().existing(),
     };
     assert_eq!(doctor(&elsewhere)["healthy"], true);
     assert!(!gone.exists());

@@ -139,7 +139,7 @@ fn a_purge_reaches_into_merged_segments() {
     let mut s = home(7);
     s.engine = strata_engine::engine::Engine::with_sources(
         {
-            let mut settings = strata_engine::settings::Settings::for_home(s.home.path());
+            let mut settings = s.home.settings();
             settings.config.semantic.model = "off".into();
             settings
         },

@@ -140,7 +140,7 @@ fn acting_export(s: &Session) -> String {
         principal: strata_core::principal::Principal::new(PrincipalKind::System, "test"),
         scope: Scope::user(),
         secret: None,
-        home: tempfile::tempdir().expect("a directory"),
+        home: strata_testkit::home::TestHome::new().existing(),
     };
     let path = system.home.path().join("x.jsonl");
     system.ok("export", json!({ "path": path.to_string_lossy() }));

@@ -7,7 +7,6 @@ use strata_core::{error::ErrorKind, principal::PrincipalKind, scope::Scope, time
 use strata_engine::{
     clock::{ManualClock, SeededIds},
     engine::Engine,
-    settings::Settings,
 };
 use strata_store::{
     ledger::{AuditFilter, NewJob},
@@ -20,7 +19,7 @@ const HOUR: i64 = 3_600_000_000;
 /// The same home some hours later.
 fn later(mut s: Session, hours: i64) -> Session {
     s.engine = Engine::with_sources(
-        Settings::for_home(s.home.path()),
+        s.home.settings(),
         Box::new(ManualClock::at(Timestamp(NOON.0 + hours * HOUR))),
         Box::new(SeededIds::new(100 + hours.unsigned_abs())),
     );
@@ -66,7 +65,7 @@ fn what_is_due_is_done_once_and_again_when_its_time_has_come() {
 fn status_says_what_is_overdue_and_creates_nothing_before_init() {
     let s = Session::new();
     assert_eq!(s.ok("maintain", json!({}))["tasks"], json!([]));
-    assert!(!s.engine.is_initialised());
+    assert!(!s.engine.is_initialised().expect("looked at"));
     s.remember("the mill stands by the river");
     assert!(s.ok("status", json!({}))["holds"].get("overdue").is_none());
     let s = later(s, 50);

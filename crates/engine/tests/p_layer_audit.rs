@@ -83,6 +83,7 @@ fn every_filter_restricts_and_they_combine() {
     assert!(of(json!({ "until": "2026-06-14" })).is_empty());
     assert!(s.text("memory_audit", json!({ "until": "2026-06-14" })).contains("no audit entries"));
     for wrong in [
+        json!({ "since": "2026-06-16", "until": "2026-06-14" }),
         json!({ "principal": "root" }),
         json!({ "since": "soon" }),
         json!({ "denied_only": true, "outcome": "done" }),

@@ -179,9 +179,9 @@ fn the_older_tools_go_through_the_same_doors() {
     ] {
         s.fails(tool, arguments);
     }
-    let secret = s
+    let kept = s
         .ok("knowledge_remember", json!({ "fact": "the token is ghp_0123456789abcdefghijABCDEFGHIJ012345" }));
-    assert!(!s.ok("inspect", json!({ "id": secret["id"] })).to_string().contains("ghp_0123456789"));
+    assert!(!s.ok("inspect", json!({ "id": kept["id"] })).to_string().contains("ghp_0123456789"));
     let mut s = home(7);
     become_owner(&mut s);
     s.ok("remember", json!({ "text": "never push on Fridays", "kind": "rule" }));
@@ -192,6 +192,12 @@ fn the_older_tools_go_through_the_same_doors() {
             ErrorKind::Refused
         );
     });
+    s.secret = Some(maintain_support::secret("battery staple"));
+    assert_eq!(
+        s.fails("knowledge_forget", json!({ "id": 1 })),
+        ErrorKind::Conflict,
+        "a wrong passphrase is not `there is nothing to forget`"
+    );
     s.set_kind(PrincipalKind::Agent);
     s.scope = Scope::project("a");
     s.ok("knowledge_remember", json!({ "fact": "a's tests are slow" }));

@@ -141,7 +141,7 @@ fn what_an_unfinished_index_leaves_out_is_said() {
     let reply = s.ok("recall", json!({ "query": "lighthouse keeper" }));
     assert!(reply["unsearched"].as_u64().is_some_and(|n| n > 0), "{reply:#}");
     let text = s.text("recall", json!({ "query": "lighthouse keeper" }));
-    assert!(text.contains("changes were not searched; ask again"), "{text}");
+    assert!(text.contains("not searched yet: ") && text.contains("; ask again"), "{text}");
     drop(writer);
     let s = settled(s);
     assert_eq!(s.recall("lighthouse keeper").len(), 1);
@@ -283,7 +283,7 @@ fn a_scoped_search_without_a_hit_says_where_hits_are() {
     let reply = s.ok("recall", json!({ "query": "till counted", "layers": ["P6"] }));
     assert_eq!(reply["elsewhere"]["without_filters"], 1, "{reply:#}");
     let text = s.text("recall", json!({ "query": "till counted", "since": "2030-01-01" }));
-    assert!(text.contains("without the filters there is 1 hit"), "{text}");
+    assert!(text.contains("without the filters: 1 hit"), "{text}");
     s.scope = Scope::project("garden");
     let reply = s.ok("recall", json!({ "query": "till counted" }));
     assert_eq!(reply["elsewhere"]["projects"], json!(["shop"]), "a person is told the project");
@@ -376,9 +376,9 @@ fn a_brief_question_finds_what_one_of_its_words_names() {
 fn a_limit_above_the_highest_is_said_to_be_lowered() {
     let s = furnished();
     let answer = s.ok("recall", json!({ "query": "which port does billing use", "limit": 99_999 }));
-    assert_eq!(answer["limit_lowered_to"], 100);
+    assert_eq!(answer["out_of_range"], json!([{ "argument": "limit", "asked": 99_999, "taken": 100 }]));
     assert!(s.text("recall", json!({ "query": "port", "limit": 99_999 })).contains("lowered to 100"));
-    assert!(s.ok("recall", json!({ "query": "port", "limit": 100 })).get("limit_lowered_to").is_none());
+    assert!(s.ok("recall", json!({ "query": "port", "limit": 100 })).get("out_of_range").is_none());
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Backups of the ledger and of files beside it: a directory each, with a manifest that says what
 //! they hold and lets every byte be checked.
 
+mod erase;
+
 use std::{
     fs::{self, File},
     io,
@@ -19,8 +21,10 @@ use crate::{
     faults::FaultPlan,
     files::{canonical, explain_io, make_private_directory, write_atomic},
     ledger::{self, Ledger, LedgerRead, LedgerWrite, NewAudit, PurgedKind},
-    sql::{Control, Creation, DatabaseOptions},
+    sql::Control,
 };
+
+pub use self::erase::{Erased, purge};
 
 const MANIFEST: &str = "manifest.json";
 const FILES: &str = "files";
@@ -189,6 +193,10 @@ fn check_ledger(ledger: &Ledger, manifest: &Manifest, control: &Control) -> Resu
     // An unbroken audit beside other texts, states or rules than it recorded proves nothing.
     findings.extend(ledger.read(control, |read| read.verify_memories())?.iter().map(ToString::to_string));
     findings.extend(ledger.read(control, |read| read.verify_rules())?.iter().map(ToString::to_string));
+    let (events, questions) =
+        ledger.read(control, |read| Ok((read.verify_events()?, read.verify_questions()?)))?;
+    findings.extend(events.findings.iter().map(ToString::to_string));
+    findings.extend(questions.findings.iter().map(ToString::to_string));
     Ok(findings)
 }
 
@@ -237,7 +245,8 @@ pub fn restore(
     seal: Seal<'_>,
 ) -> Result<Restored, StoreError> {
     let manifest = read_manifest(directory)?;
-    let home = ledger.database().path().parent().unwrap_or_else(|| Path::new("."));
+    let home = ledger.database().place().file().and_then(Path::parent).or_else(|| directory.parent());
+    let home = home.unwrap_or_else(|| Path::new("."));
     make_private_directory(home)?;
     let mut findings = changed_files(directory, &manifest, control)?;
     let (_workshop, copy) = working_copy(directory, home)?;
@@ -276,20 +285,6 @@ fn prepare(
     })?;
     copy.database().compact(control)?;
     copy.database().close();
-    Ok(again)
-}
-
-/// Purges things from a backup, so that not even it holds them. Returns how many it held.
-pub fn purge(directory: &Path, control: &Control, how: &Restore<'_>) -> Result<usize, StoreError> {
-    let manifest = read_manifest(directory)?;
-    let ledger = ledger_in(directory);
-    let again = ledger.write(control, how.now, |write| purge_again(write, how, how.purged))?;
-    ledger.database().compact(control)?;
-    ledger.database().close();
-    let files = manifest.files.iter().map(|file| file_entry(directory, &file.name));
-    let files = files.collect::<Result<Vec<_>, _>>()?;
-    let manifest = describe(directory, control, &manifest.id, manifest.created_at, files)?;
-    write_atomic(&directory.join(MANIFEST), manifest_json(&manifest).as_bytes())?;
     Ok(again)
 }
 
@@ -338,12 +333,7 @@ fn purge_again(
 }
 
 fn ledger_in(directory: &Path) -> Ledger {
-    Ledger::at(DatabaseOptions {
-        path: directory.join(ledger::FILE_NAME),
-        schema: ledger::SCHEMA,
-        creation: Creation::OnRequest,
-        faults: FaultPlan::none(),
-    })
+    Ledger::new(directory, FaultPlan::none())
 }
 
 fn describe(

@@ -100,6 +100,36 @@ pub enum StoreError {
     /// The caller withdrew the call.
     #[error("the call was cancelled")]
     Cancelled,
+    /// No connection to the server could be made.
+    #[error("`{}` cannot be reached: {detail}", place.display())]
+    Unreachable {
+        /// User, host and database.
+        place: PathBuf,
+        /// What was answered, if anything.
+        detail: String,
+    },
+    /// The server does not let this user in.
+    #[error("`{}` does not let this user in: {detail}", place.display())]
+    NotAdmitted {
+        /// User, host and database.
+        place: PathBuf,
+        /// What the server said.
+        detail: String,
+    },
+    /// The server, or this role's share of it, has no connection left.
+    #[error("`{}` has no connection left", place.display())]
+    TooManyConnections {
+        /// User, host and database.
+        place: PathBuf,
+    },
+    /// The connection broke while the store was at work.
+    #[error("the connection to `{}` broke{}", place.display(), if *unknown { " during the commit; whether the change was made is not known" } else { "; nothing was changed" })]
+    Disconnected {
+        /// User, host and database.
+        place: PathBuf,
+        /// Whether a commit was on its way, so that the change may have been made.
+        unknown: bool,
+    },
     /// Nothing is stored at this place yet.
     #[error("`{}` has not been initialised", path.display())]
     NotInitialized {
@@ -206,6 +236,9 @@ pub enum StoreError {
     Internal(String),
 }
 
+/// What is wrong with a file that somebody named by mistake.
+pub(crate) const NOT_A_DATABASE: &str = "it does not begin as a SQLite database does";
+
 impl StoreError {
     /// What sort of failure it is.
     pub fn kind(&self) -> ErrorKind {
@@ -214,9 +247,14 @@ impl StoreError {
             Self::Deadline => ErrorKind::Deadline,
             Self::Cancelled => ErrorKind::Cancelled,
             Self::NotInitialized { .. } => ErrorKind::NotInitialized,
-            Self::ReadOnly { .. } | Self::Full { .. } | Self::Io { .. } | Self::NetworkFilesystem { .. } => {
-                ErrorKind::Unavailable
-            }
+            Self::TooManyConnections { .. } => ErrorKind::Busy,
+            Self::Unreachable { .. }
+            | Self::NotAdmitted { .. }
+            | Self::Disconnected { .. }
+            | Self::ReadOnly { .. }
+            | Self::Full { .. }
+            | Self::Io { .. }
+            | Self::NetworkFilesystem { .. } => ErrorKind::Unavailable,
             Self::Newer { .. } => ErrorKind::Newer,
             Self::MigrationChanged { .. } | Self::Foreign { .. } | Self::Corrupt { .. } => ErrorKind::Corrupt,
             Self::Conflict(_) => ErrorKind::Conflict,
@@ -235,8 +273,19 @@ impl StoreError {
             Self::Deadline => "ask for less, or allow more time".into(),
             Self::Cancelled => "nothing was changed; call again when wanted".into(),
             Self::NotInitialized { .. } => "run `strata init`, or store something first".into(),
+            Self::Unreachable { .. } => {
+                "check that the server runs and that host, port and database of the address are right".into()
+            }
+            Self::NotAdmitted { .. } => {
+                "check the user and the password of the address, and what the server's administrator allows".into()
+            }
+            Self::TooManyConnections { .. } => {
+                "try again; if it stays so, let the administrator raise `max_connections` or the role's limit".into()
+            }
+            Self::Disconnected { unknown: true, .. } => "look whether the change is there before repeating it".into(),
+            Self::Disconnected { .. } => "try again".into(),
             Self::ReadOnly { .. } => {
-                "reading works; to write, make the home writable or choose another with `--home`".into()
+                "reading works; to write, make the store writable or choose another with `--home` or `--store`".into()
             }
             Self::Full { .. } => "free some space and try again; nothing was changed".into(),
             Self::Io { .. } => {
@@ -250,6 +299,9 @@ impl StoreError {
                 "use the version of Strata that wrote this database, or restore a backup".into()
             }
             Self::Foreign { .. } => "choose another home, or move that file away".into(),
+            Self::Corrupt { detail, .. } if detail == NOT_A_DATABASE => {
+                "name the database; this is another file".into()
+            }
             Self::Corrupt { .. } => "run `strata doctor`; restore the newest backup if it agrees".into(),
             Self::Conflict(Conflict::Leased { .. }) => "wait until the other worker has finished".into(),
             Self::Conflict(Conflict::NewerData { .. }) => {

@@ -31,20 +31,11 @@ pub fn write_atomic_with(path: &Path, content: &[u8], faults: &FaultPlan) -> Res
     })
 }
 
-/// [`write_atomic`] for content that is made piece by piece and need not fit into memory. When `fill` fails,
-/// the file stays as it was.
-pub fn write_atomic_from<E: From<StoreError>>(
-    path: &Path,
-    fill: impl FnOnce(&mut dyn Write) -> Result<(), E>,
-) -> Result<(), E> {
-    replace_with(path, &FaultPlan::none(), fill)
-}
-
-fn replace_with<E: From<StoreError>>(
+fn replace_with(
     path: &Path,
     faults: &FaultPlan,
-    fill: impl FnOnce(&mut dyn Write) -> Result<(), E>,
-) -> Result<(), E> {
+    fill: impl FnOnce(&mut dyn Write) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
     let target = resolve_link(path)?;
     let directory = directory_of(&target);
     let temporary =
@@ -52,7 +43,7 @@ fn replace_with<E: From<StoreError>>(
     let mut buffered = io::BufWriter::new(temporary);
     fill(&mut buffered)?;
     let temporary = buffered.into_inner().map_err(|error| explain_io("write", &target, error.error()))?;
-    Ok(put_in_place(temporary, &target, directory, faults)?)
+    put_in_place(temporary, &target, directory, faults)
 }
 
 fn put_in_place(
@@ -172,6 +163,16 @@ impl FileLock {
 /// Anything else is refused without waiting for it: a pipe has no end, a device no size. A name that has
 /// become a link since it was resolved is refused, too: it may lead out of where it was allowed to be.
 pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, StoreError> {
+    let bytes = read_start(path, limit.saturating_add(1))?;
+    if bytes.len() as u64 > limit {
+        return Err(StoreError::Invalid(format!("`{}` is larger than {limit} bytes", path.display())));
+    }
+    Ok(bytes)
+}
+
+/// The first `most` bytes of a regular file, or all of a shorter one. Refuses what [`read_regular`] refuses, but for
+/// its size.
+pub fn read_start(path: &Path, most: u64) -> Result<Vec<u8>, StoreError> {
     let explain = |error: io::Error| explain_io("read", path, &error);
     let mut options = fs::OpenOptions::new();
     options.read(true);
@@ -188,10 +189,7 @@ pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, StoreError> {
         return Err(StoreError::Invalid(format!("`{}` is not a regular file", path.display())));
     }
     let mut bytes = Vec::new();
-    file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(explain)?;
-    if bytes.len() as u64 > limit {
-        return Err(StoreError::Invalid(format!("`{}` is larger than {limit} bytes", path.display())));
-    }
+    file.take(most).read_to_end(&mut bytes).map_err(explain)?;
     Ok(bytes)
 }
 

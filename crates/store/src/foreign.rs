@@ -163,15 +163,31 @@ impl ForeignReader<'_> {
         Ok(self.transaction.query_one(&sql, &[], |row| row.get::<u64>(0))?.unwrap_or(0))
     }
 
-    /// Every row of a table, by id where it has one: the cells of `wanted`. A missing table has no rows, a
-    /// missing column no values. With `after`, only rows whose id is a higher number.
+    /// Every row of a small table, as [`ForeignReader::for_each`] hands them out.
     pub fn rows(
         &self,
         table: &str,
         wanted: &[&str],
         after: Option<i64>,
     ) -> Result<Vec<ForeignRow>, StoreError> {
-        let Some(columns) = self.tables.get(table) else { return Ok(Vec::new()) };
+        let mut rows = Vec::new();
+        self.for_each(table, wanted, after, |row| {
+            rows.push(row.clone());
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    /// Hands out one row of a table after another, by id where it has one: the cells of `wanted`. A missing table
+    /// has no rows, a missing column no values. With `after`, only rows whose id is a higher number.
+    pub fn for_each(
+        &self,
+        table: &str,
+        wanted: &[&str],
+        after: Option<i64>,
+        mut visit: impl FnMut(&ForeignRow) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let Some(columns) = self.tables.get(table) else { return Ok(()) };
         let has = |name: &str| columns.iter().any(|c| c == name);
         let list: Vec<String> =
             wanted.iter().map(|name| if has(name) { quoted(name) } else { "NULL".to_owned() }).collect();
@@ -185,10 +201,10 @@ impl ForeignReader<'_> {
             sql.push_str(" ORDER BY \"id\"");
         }
         let mut place = 0;
-        self.transaction.query(&sql, &values, |row| {
+        self.transaction.for_each(&sql, &values, |row| {
             place += 1;
             let cells = (0..wanted.len()).map(|index| row.cell(index)).collect::<Result<_, _>>()?;
-            Ok(ForeignRow { place, cells })
+            visit(&ForeignRow { place, cells })
         })
     }
 }

@@ -1,13 +1,16 @@
 //! Strata's persistence, synchronous: the ledger of truth, the derived index, and the files.
 //!
 //! Invariants, and what this crate deliberately does not know:
-//! - SQL and the database driver appear here and nowhere above; the driver appears only in `sqlite`;
+//! - SQL and the database drivers appear here and nowhere above; a driver appears only in `sqlite` or `postgres`,
+//!   and above these two nothing knows which of them is at work;
 //! - nothing here tells the time or draws random numbers: instants, ids, salts and keys are given by the caller;
 //! - every write is one transaction that takes the write lock at its start, so that commit order is
 //!   sequence order;
 //! - no failure is swallowed: each is a [`error::StoreError`] with a kind and a next action.
 
 pub mod backup;
+mod copying;
+mod database;
 pub mod error;
 pub mod faults;
 pub mod files;
@@ -16,9 +19,15 @@ pub mod index;
 pub mod ledger;
 pub mod migrate;
 pub mod place;
+mod pool;
+mod postgres;
 mod retry;
+mod rows;
 pub mod sql;
 mod sqlite;
+#[cfg(any(test, debug_assertions))]
+mod tenancy;
 
 pub use error::{Conflict, StoreError};
+pub use place::{Place, Server};
 pub use sql::{Control, Database};

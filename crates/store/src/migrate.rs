@@ -150,14 +150,15 @@ pub(crate) fn next<'s>(schema: &'s Schema, applied: &[Applied]) -> Option<&'s Mi
     schema.migrations.iter().find(|m| m.version > found)
 }
 
-/// Applies one migration inside the caller's transaction. `now` is an SQL expression for the
+/// Applies one migration inside the caller's transaction, `sql` being its text in the database's own words. `now` is an SQL expression for the
 /// database's own clock in microseconds.
 pub(crate) fn apply(
     transaction: &Transaction<'_>,
     migration: &Migration,
+    sql: &str,
     now: &str,
 ) -> Result<(), StoreError> {
-    transaction.batch(migration.sql)?;
+    transaction.batch(sql)?;
     transaction.execute(
         &format!("INSERT INTO schema_migrations VALUES ($1, $2, $3, {now}, $4, $5)"),
         params![

@@ -1,8 +1,122 @@
-//! What the operating system says about the directory that a store lies in.
+//! Where a store lies: in a file or on a server; and what the operating system says about a directory.
 
-use std::path::Path;
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use crate::{error::StoreError, sqlite};
+use crate::{error::StoreError, ledger::LOCAL, postgres, sqlite};
+
+/// Where a database lies.
+#[derive(Debug, Clone)]
+pub enum Place {
+    /// In this file.
+    File(PathBuf),
+    /// In this schema of a server's database.
+    Server {
+        /// The server, and whose rows.
+        server: Server,
+        /// The schema.
+        namespace: String,
+    },
+}
+
+impl Place {
+    /// The file, unless it lies on a server.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::Server { .. } => None,
+        }
+    }
+
+    /// The server, unless it lies in a file.
+    pub const fn server(&self) -> Option<&Server> {
+        match self {
+            Self::File(_) => None,
+            Self::Server { server, .. } => Some(server),
+        }
+    }
+
+    /// The file's path, or the server's user, host and database in the form of a path: for messages, and
+    /// without any password.
+    pub fn shown(&self) -> &Path {
+        match self {
+            Self::File(path) => path,
+            Self::Server { server, .. } => server.address.shown(),
+        }
+    }
+
+    /// Whose rows are meant. A file has one tenant only.
+    pub fn tenant(&self) -> &str {
+        self.server().map_or(LOCAL, Server::tenant)
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.shown().display().fmt(f)
+    }
+}
+
+/// A database on a server, and whose rows in it. Printing it shows user, host and database, never the password.
+#[derive(Clone)]
+pub struct Server {
+    address: postgres::Address,
+    tenant: Arc<str>,
+}
+
+/// The longest name of a tenant, in bytes.
+const LONGEST_TENANT: usize = 100;
+
+impl Server {
+    /// Reads `postgres://user:password@host:port/database`. Connects to nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::Invalid`] for what is no such address or asks for what cannot be kept, and for a tenant
+    /// that is not 1 to 100 letters, digits, `-`, `_` and `.` of ASCII. None repeats the address.
+    pub fn parse(url: &str, tenant: &str) -> Result<Self, StoreError> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        if tenant.is_empty() || tenant.len() > LONGEST_TENANT || !tenant.chars().all(plain) {
+            return Err(StoreError::Invalid(format!(
+                "a tenant's name is 1 to {LONGEST_TENANT} letters, digits, `-`, `_` and `.` of ASCII"
+            )));
+        }
+        Ok(Self { address: postgres::Address::parse(url)?, tenant: tenant.into() })
+    }
+
+    /// Whether `text` is a server's address and not a path.
+    pub fn is_address(text: &str) -> bool {
+        postgres::is_address(text)
+    }
+
+    /// Whose rows.
+    pub fn tenant(&self) -> &str {
+        &self.tenant
+    }
+
+    /// The role whom the server knows us as.
+    pub fn user(&self) -> &str {
+        self.address.user()
+    }
+
+    pub(crate) const fn address(&self) -> &postgres::Address {
+        &self.address
+    }
+}
+
+impl fmt::Display for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.address.shown().display().fmt(f)
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Server({self}, {})", self.tenant)
+    }
+}
 
 /// Fails with [`StoreError::NetworkFilesystem`] when `directory` lies where the database's locks are not safe.
 pub fn check_filesystem(directory: &Path) -> Result<(), StoreError> {

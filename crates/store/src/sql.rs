@@ -2,18 +2,14 @@
 //! that runs jobs inside them. Query text uses `$1`, `$2`, ...
 
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     time::{Duration, Instant},
 };
 
 use strata_core::{cancel::Cancel, time::Timestamp};
 
-use crate::{
-    error::StoreError,
-    faults::FaultPlan,
-    migrate::{Applied, Schema},
-    sqlite,
-};
+pub use crate::database::{Access, Creation, Database, DatabaseOptions};
+use crate::{error::StoreError, postgres, sqlite};
 
 /// How long a job may wait and what may end it early.
 #[derive(Debug, Clone)]
@@ -119,9 +115,48 @@ pub trait FromColumn: Sized {
 }
 
 /// One row of a result, valid until the next is fetched.
-pub struct Row<'r>(pub(crate) sqlite::Row<'r>);
+pub struct Row<'r>(AnyRow<'r>);
 
-impl Row<'_> {
+enum AnyRow<'r> {
+    Sqlite(sqlite::Row<'r>),
+    Postgres(postgres::Row<'r>),
+}
+
+/// Hands a call on to whichever driver it is.
+macro_rules! either {
+    ($of:ident, $any:expr, $inner:ident => $call:expr) => {
+        match &$any {
+            $of::Sqlite($inner) => $call,
+            $of::Postgres($inner) => $call,
+        }
+    };
+}
+
+impl<'r> Row<'r> {
+    pub(crate) const fn sqlite(row: sqlite::Row<'r>) -> Self {
+        Self(AnyRow::Sqlite(row))
+    }
+
+    pub(crate) const fn postgres(row: postgres::Row<'r>) -> Self {
+        Self(AnyRow::Postgres(row))
+    }
+
+    fn integer(&self, index: usize) -> Result<i64, StoreError> {
+        either!(AnyRow, self.0, row => row.integer(index))
+    }
+
+    fn real(&self, index: usize) -> Result<f64, StoreError> {
+        either!(AnyRow, self.0, row => row.real(index))
+    }
+
+    fn is_null(&self, index: usize) -> Result<bool, StoreError> {
+        either!(AnyRow, self.0, row => row.is_null(index))
+    }
+
+    fn out_of_range(&self, index: usize, value: i64) -> StoreError {
+        either!(AnyRow, self.0, row => row.out_of_range(index, value))
+    }
+
     /// Column `index` (from 0) as `T`.
     pub fn get<T: FromColumn>(&self, index: usize) -> Result<T, StoreError> {
         T::from_column(self, index)
@@ -129,59 +164,62 @@ impl Row<'_> {
 
     /// The bytes of a blob column, without a copy.
     pub fn blob(&self, index: usize) -> Result<&[u8], StoreError> {
-        self.0.blob(index)
+        either!(AnyRow, self.0, row => row.blob(index))
     }
 
     /// What a column holds, whatever it is: for databases of other programs.
     pub(crate) fn cell(&self, index: usize) -> Result<crate::foreign::Cell, StoreError> {
-        self.0.cell(index)
+        match &self.0 {
+            AnyRow::Sqlite(row) => row.cell(index),
+            AnyRow::Postgres(_) => Err(StoreError::Internal("databases of other programs are files".into())),
+        }
     }
 
     /// The text of a column, without a copy.
     pub fn text(&self, index: usize) -> Result<&str, StoreError> {
-        self.0.text(index)
+        either!(AnyRow, self.0, row => row.text(index))
     }
 }
 
 impl FromColumn for i64 {
     fn from_column(row: &Row<'_>, index: usize) -> Result<Self, StoreError> {
-        row.0.integer(index)
+        row.integer(index)
     }
 }
 
 impl FromColumn for f64 {
     fn from_column(row: &Row<'_>, index: usize) -> Result<Self, StoreError> {
-        row.0.real(index)
+        row.real(index)
     }
 }
 
 impl FromColumn for bool {
     fn from_column(row: &Row<'_>, index: usize) -> Result<Self, StoreError> {
-        row.0.integer(index).map(|value| value != 0)
+        row.integer(index).map(|value| value != 0)
     }
 }
 
 impl FromColumn for String {
     fn from_column(row: &Row<'_>, index: usize) -> Result<Self, StoreError> {
-        row.0.text(index).map(str::to_owned)
+        row.text(index).map(str::to_owned)
     }
 }
 
 impl FromColumn for Vec<u8> {
     fn from_column(row: &Row<'_>, index: usize) -> Result<Self, StoreError> {
-        row.0.blob(index).map(<[u8]>::to_vec)
+        row.blob(index).map(<[u8]>::to_vec)
     }
 }
 
 impl FromColumn for Timestamp {
     fn from_column(row: &Row<'_>, index: usize) -> Result<Self, StoreError> {
-        row.0.integer(index).map(Self)
+        row.integer(index).map(Self)
     }
 }
 
 impl<T: FromColumn> FromColumn for Option<T> {
     fn from_column(row: &Row<'_>, index: usize) -> Result<Self, StoreError> {
-        if row.0.is_null(index)? { Ok(None) } else { T::from_column(row, index).map(Some) }
+        if row.is_null(index)? { Ok(None) } else { T::from_column(row, index).map(Some) }
     }
 }
 
@@ -189,8 +227,8 @@ macro_rules! narrow_columns {
     ($($narrow:ty),+) => {
         $(impl FromColumn for $narrow {
             fn from_column(row: &Row<'_>, index: usize) -> Result<Self, StoreError> {
-                let value = row.0.integer(index)?;
-                Self::try_from(value).map_err(|_| row.0.out_of_range(index, value))
+                let value = row.integer(index)?;
+                Self::try_from(value).map_err(|_| row.out_of_range(index, value))
             }
         })+
     };
@@ -199,9 +237,22 @@ macro_rules! narrow_columns {
 narrow_columns!(u8, u32, u64, usize);
 
 /// Statements inside one transaction. Everything seen through it is one snapshot.
-pub struct Transaction<'t>(pub(crate) sqlite::Session<'t>);
+pub struct Transaction<'t>(AnySession<'t>);
 
-impl Transaction<'_> {
+enum AnySession<'t> {
+    Sqlite(&'t sqlite::Session<'t>),
+    Postgres(&'t postgres::Session<'t>),
+}
+
+impl<'t> Transaction<'t> {
+    pub(crate) const fn sqlite(session: &'t sqlite::Session<'t>) -> Self {
+        Self(AnySession::Sqlite(session))
+    }
+
+    pub(crate) const fn postgres(session: &'t postgres::Session<'t>) -> Self {
+        Self(AnySession::Postgres(session))
+    }
+
     /// Runs a query and maps every row.
     pub fn query<T>(
         &self,
@@ -224,7 +275,7 @@ impl Transaction<'_> {
         params: &[Param<'_>],
         map: impl FnOnce(&Row<'_>) -> Result<T, StoreError>,
     ) -> Result<Option<T>, StoreError> {
-        self.0.query_one(sql, params, map)
+        either!(AnySession, self.0, session => session.query_one(sql, params, map))
     }
 
     /// Streams the rows of a query to `visit`, which ends the query by returning an error.
@@ -234,167 +285,21 @@ impl Transaction<'_> {
         params: &[Param<'_>],
         visit: impl FnMut(&Row<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        self.0.for_each(sql, params, visit)
+        either!(AnySession, self.0, session => session.for_each(sql, params, visit))
     }
 
     /// Runs a statement and returns the number of rows it changed.
     pub fn execute(&self, sql: &str, params: &[Param<'_>]) -> Result<usize, StoreError> {
-        self.0.execute(sql, params)
+        either!(AnySession, self.0, session => session.execute(sql, params))
     }
 
-    /// The database file, for messages.
+    /// The database file, or the server without any password: for messages.
     pub fn path(&self) -> &Path {
-        self.0.path()
+        either!(AnySession, self.0, session => session.path())
     }
 
     /// Runs several statements without parameters: schema changes.
     pub fn batch(&self, sql: &str) -> Result<(), StoreError> {
-        self.0.batch(sql)
-    }
-}
-
-/// When a database file comes into being.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Creation {
-    /// Only by [`Database::create`]; a write before that is [`StoreError::NotInitialized`].
-    OnRequest,
-    /// By the first write.
-    OnFirstWrite,
-}
-
-/// How a database is opened.
-#[derive(Debug, Clone)]
-pub struct DatabaseOptions {
-    /// The database file.
-    pub path: PathBuf,
-    /// What is in it.
-    pub schema: Schema,
-    /// When the file comes into being.
-    pub creation: Creation,
-    /// Scripted failures; [`FaultPlan::none`] outside tests.
-    pub faults: FaultPlan,
-}
-
-/// Whether a database can be written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Access {
-    /// Nothing is stored there yet.
-    Absent,
-    /// It can be read and written.
-    ReadWrite,
-    /// It can only be read, for this reason.
-    ReadOnly(String),
-}
-
-/// A handle to one database; clones share its connections. Making one touches nothing: the file is
-/// opened by the first job.
-#[derive(Clone)]
-pub struct Database(sqlite::Store);
-
-impl Database {
-    /// A handle to the database described by `options`.
-    pub fn new(options: DatabaseOptions) -> Self {
-        Self(sqlite::Store::new(options))
-    }
-
-    /// The database file.
-    pub fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    /// Whether the database exists. It appears whole: schema, and the rows it was created with.
-    pub fn exists(&self) -> bool {
-        self.0.exists()
-    }
-
-    /// Makes the database if it is missing and brings its schema up to date.
-    pub fn create(&self, control: &Control) -> Result<(), StoreError> {
-        self.0.create(control, &|_| Ok(())).map(drop)
-    }
-
-    /// Makes the database if it is missing, with what `seed` writes. Many processes may do so at
-    /// once; the first one's seed counts. Returns whether this call made it.
-    pub fn create_with(
-        &self,
-        control: &Control,
-        seed: &dyn Fn(&Transaction<'_>) -> Result<(), StoreError>,
-    ) -> Result<bool, StoreError> {
-        self.0.create(control, seed)
-    }
-
-    /// Opens the database and says what can be done with it.
-    pub fn access(&self, control: &Control) -> Result<Access, StoreError> {
-        self.0.access(control)
-    }
-
-    /// The migrations that were applied, oldest first.
-    pub fn applied(&self, control: &Control) -> Result<Vec<Applied>, StoreError> {
-        self.read(control, crate::migrate::applied)
-    }
-
-    /// Runs `job` inside one write transaction and commits it.
-    ///
-    /// The write lock is taken first. While others hold it the job waits, up to the patience of
-    /// `control`. An error rolls everything back. A job may be run again if the database was busy
-    /// half-way, so it must not keep effects outside the transaction from a failed run.
-    pub fn write<T>(
-        &self,
-        control: &Control,
-        job: impl FnMut(&Transaction<'_>) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        self.0.write(control, job)
-    }
-
-    /// Runs `job` against one snapshot on a read-only connection.
-    pub fn read<T>(
-        &self,
-        control: &Control,
-        job: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        self.0.read(control, job)
-    }
-
-    /// A number that changes whenever any process has committed to the database.
-    /// Comparable only between calls on handles that share connections.
-    pub fn data_version(&self, control: &Control) -> Result<i64, StoreError> {
-        self.0.data_version(control)
-    }
-
-    /// Moves the write-ahead log into the database and empties it.
-    pub fn checkpoint(&self, control: &Control) -> Result<(), StoreError> {
-        self.0.checkpoint(control)
-    }
-
-    /// Rewrites the file without free space and empties the log, so that no deleted byte remains.
-    pub fn compact(&self, control: &Control) -> Result<(), StoreError> {
-        self.0.compact(control)
-    }
-
-    /// Checks the file's structure and returns what is wrong, nothing if all is well.
-    /// The quick form skips the comparison of indexes with their tables.
-    pub fn check(&self, control: &Control, quick: bool) -> Result<Vec<String>, StoreError> {
-        self.0.check(control, quick)
-    }
-
-    /// Copies a consistent state into the new file `target`, which must not exist.
-    pub fn copy_to(&self, control: &Control, target: &Path) -> Result<(), StoreError> {
-        self.0.copy_to(control, target)
-    }
-
-    /// Replaces everything in the database by what the database file `source` holds, in one
-    /// transaction; the database is made if it is missing. Open handles of every process see it.
-    pub fn restore_from(&self, control: &Control, source: &Path) -> Result<(), StoreError> {
-        self.0.restore_from(control, source)
-    }
-
-    /// Closes the idle connections; the next job opens the file anew.
-    pub fn close(&self) {
-        self.0.close();
-    }
-}
-
-impl std::fmt::Debug for Database {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Database").field(&self.path()).finish()
+        either!(AnySession, self.0, session => session.batch(sql))
     }
 }

@@ -46,7 +46,7 @@ fn worker() {
     let mut out = std::io::stdout();
     let ledger = Ledger::new(home, faults);
     let birth = Birth { epoch: format!("epoch-{me}"), store_key: [me as u8; 32], at: Timestamp(START) };
-    if !ledger.database().exists() {
+    if !ledger.database().exists(&Control::default()).expect("looked at") {
         ledger.initialise(&Control::default(), &birth).expect("initialised");
     }
     let mut longest = Duration::ZERO;

@@ -150,8 +150,7 @@ fn a_memory_that_was_slipped_in_or_taken_out_is_named() {
 
     let gone = MemoryFinding::Missing { id: furnished().read(|r| r.memory_by_number(1)).expect("stored").id };
     let erase = "DELETE FROM memories WHERE number = 1; DELETE FROM memory_states WHERE number = 1;";
-    let stone =
-        "INSERT INTO tombstones SELECT tenant, 'memory', number, id, 0, 3 FROM memories WHERE number = 1;";
+    let stone = "INSERT INTO tombstones (tenant, kind, number, id, at, seq) SELECT tenant, 'memory', number, id, 0, 3 FROM memories WHERE number = 1;";
     for sql in [erase.to_owned(), format!("{stone}{erase}")] {
         let fixture = furnished();
         tamper(&fixture, &sql);

@@ -27,7 +27,7 @@ const SCHEMA: Schema = Schema {
 
 fn options(directory: &Path, faults: &str) -> DatabaseOptions {
     DatabaseOptions {
-        path: directory.join("home/numbers.db"),
+        place: strata_store::Place::File(directory.join("home/numbers.db")),
         schema: SCHEMA,
         creation: Creation::OnFirstWrite,
         faults: FaultPlan::parse(faults).expect("well formed"),

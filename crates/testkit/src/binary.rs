@@ -61,6 +61,7 @@ impl<'h> Binary<'h> {
             .env("HOME", self.home.outside())
             .env("STRATA_HOME", self.home.path())
             .env("TZ", "UTC")
+            .envs(self.home.database().map(|database| ("STRATA_STORE", database.url())))
             .envs(self.variables.iter().map(|(k, v)| (k, v)))
             .current_dir(self.home.outside());
         command

@@ -1,30 +1,102 @@
 //! Homes that vanish with the test.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
 
+use strata_engine::settings::Settings;
+use strata_store::{
+    Server,
+    faults::FaultPlan,
+    index::Index,
+    ledger::{LOCAL, Ledger},
+};
 use tempfile::TempDir;
 
-/// A directory of its own for one test: a home that does not exist yet, and room for files beside it.
+use crate::store::{TestDatabase, TestStore};
+
+/// A directory of its own for one test: a home, and room for files beside it. Where the tests run on a server
+/// the home's memory lies in a database of its own there.
 #[derive(Debug)]
-pub struct TestHome(TempDir);
+pub struct TestHome {
+    directory: TempDir,
+    home: PathBuf,
+    store: TestStore,
+    database: OnceLock<Option<TestDatabase>>,
+}
 
 impl TestHome {
-    /// A fresh one.
+    /// A fresh one, whose home does not exist yet.
     ///
     /// # Panics
     /// The machine refuses a temporary directory.
     pub fn new() -> Self {
-        Self(TempDir::new().expect("a temporary directory"))
+        Self::on(TestStore::chosen())
     }
 
-    /// The home. Nothing creates it but Strata.
-    pub fn path(&self) -> PathBuf {
-        self.0.path().join("home")
+    /// A fresh one with its memory in a given place, whatever the environment says.
+    ///
+    /// # Panics
+    /// The machine refuses a temporary directory.
+    pub fn on(store: TestStore) -> Self {
+        let directory = TempDir::new().expect("a temporary directory");
+        Self { home: directory.path().join("home"), directory, store, database: OnceLock::new() }
+    }
+
+    /// The same with a home that exists, empty: the whole directory.
+    pub fn existing(self) -> Self {
+        Self { home: self.directory.path().to_owned(), ..self }
+    }
+
+    /// The home. Nothing creates it but Strata, unless it is [`Self::existing`].
+    pub fn path(&self) -> &Path {
+        &self.home
+    }
+
+    /// The database of the home's memory, made by the first look; none where that lies in the home.
+    pub fn database(&self) -> Option<&TestDatabase> {
+        self.database.get_or_init(|| self.store.database()).as_ref()
+    }
+
+    /// The server, and the only tenant there, where the home's memory lies on one.
+    ///
+    /// # Panics
+    /// The environment names the server by an address that is none.
+    pub fn server(&self) -> Option<Server> {
+        let url = self.database()?.url();
+        Some(Server::parse(&url, LOCAL).expect("the address of a test's database"))
+    }
+
+    /// The home's ledger.
+    pub fn ledger(&self, faults: FaultPlan) -> Ledger {
+        match self.server() {
+            None => Ledger::new(&self.home, faults),
+            Some(server) => Ledger::on_server(server, faults),
+        }
+    }
+
+    /// The home's index for a version of the analyser.
+    pub fn index(&self, analyser: u32, faults: FaultPlan) -> Index {
+        match self.server() {
+            None => Index::new(&self.home, analyser, faults),
+            Some(server) => Index::on_server(server, analyser, faults),
+        }
+    }
+
+    /// What the engine is told about the home.
+    pub fn settings(&self) -> Settings {
+        self.settings_of(&self.home)
+    }
+
+    /// What the engine is told about another home whose memory is this one's.
+    pub fn settings_of(&self, home: &Path) -> Settings {
+        Settings { store: self.server(), ..Settings::for_home(home) }
     }
 
     /// The directory around it: the user's own directory and the working directory of commands.
     pub fn outside(&self) -> &Path {
-        self.0.path()
+        self.directory.path()
     }
 
     /// Writes a file beside the home and gives its path.
@@ -33,7 +105,7 @@ impl TestHome {
     /// The file cannot be written.
     #[expect(clippy::disallowed_methods, reason = "a fixture needs no atomic write")]
     pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.0.path().join(name);
+        let path = self.directory.path().join(name);
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent).expect("a directory for the fixture");
         }

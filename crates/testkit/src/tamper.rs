@@ -25,6 +25,14 @@ pub enum Damage<'a> {
     Word(&'a str),
     /// Another value in a column of the first memory.
     Column(&'a str, Param<'a>),
+    /// Another value in a column of the last raw event.
+    Event(&'a str, Param<'a>),
+    /// The last raw event taken out.
+    EventRow,
+    /// Another value in a column of the only review.
+    Review(&'a str, Param<'a>),
+    /// The reviews taken out.
+    Reviews,
     /// Another value in a state column of the first memory: in its row and in all of its states.
     State(&'a str, Param<'a>),
     /// Another word in a state column (`layer` or `status`) of a memory, by its number: in its row and in all
@@ -65,19 +73,15 @@ pub enum Damage<'a> {
 /// # Panics
 /// Nothing was there to change.
 pub fn tamper(ledger: &Database, damage: Damage<'_>) {
-    if let Damage::Column(column, value) | Damage::State(column, value) = damage {
-        let states = if matches!(damage, Damage::State(..)) {
-            &["memories", "memory_states"][..]
-        } else {
-            &["memories"]
-        };
-        for table in states {
-            run(ledger, &format!("UPDATE {table} SET {column} = $1 WHERE number = 1"), &[value]);
-        }
+    if column(ledger, damage) {
         return;
     }
     let statements: Vec<(&str, Vec<Param<'_>>)> = match damage {
-        Damage::Column(..) | Damage::State(..) => Vec::new(),
+        Damage::Column(..) | Damage::State(..) | Damage::Event(..) | Damage::Review(..) => Vec::new(),
+        Damage::EventRow => {
+            vec![("DELETE FROM episodes WHERE number = (SELECT max(number) FROM episodes)", Vec::new())]
+        }
+        Damage::Reviews => vec![("DELETE FROM reviews", Vec::new())],
         Damage::AuditReason(seq) => {
             vec![("UPDATE audit SET reason = 'nothing to see' WHERE seq = $1", vec![seq.into()])]
         }
@@ -166,7 +170,28 @@ pub fn tamper(ledger: &Database, damage: Damage<'_>) {
     }
 }
 
+/// Changes one column, if that is what `damage` is.
+fn column(ledger: &Database, damage: Damage<'_>) -> bool {
+    let (tables, column, value, rows) = match damage {
+        Damage::Column(column, value) => (&["memories"][..], column, value, " WHERE number = 1"),
+        Damage::State(column, value) => {
+            (&["memories", "memory_states"][..], column, value, " WHERE number = 1")
+        }
+        Damage::Event(column, value) => {
+            (&["episodes"][..], column, value, " WHERE number = (SELECT max(number) FROM episodes)")
+        }
+        Damage::Review(column, value) => (&["reviews"][..], column, value, ""),
+        _ => return false,
+    };
+    for table in tables {
+        run(ledger, &format!("UPDATE {table} SET {column} = $1{rows}"), &[value]);
+    }
+    true
+}
+
 fn run(ledger: &Database, sql: &str, values: &[Param<'_>]) {
+    // Damage asks nobody; the store's own statements must name the tenant.
+    let sql = &format!("/* any tenant */ {sql}");
     let changed = ledger.write(&Control::default(), |t| t.execute(sql, values)).expect("changed");
     assert!(changed > 0, "{sql}");
 }

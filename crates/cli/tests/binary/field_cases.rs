@@ -89,7 +89,7 @@ fn field_case_44_secrets_reach_no_file_and_no_log() {
     for secret in secrets {
         assert!(!shown.contains(secret), "{secret}: {shown}");
         assert!(!log.contains(secret), "{secret} is in the log");
-        for (name, bytes) in files(&home.path()) {
+        for (name, bytes) in files(home.path()) {
             assert!(!bytes.windows(secret.len()).any(|w| w == secret.as_bytes()), "{secret} in {name}");
         }
     }

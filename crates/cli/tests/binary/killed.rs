@@ -257,9 +257,9 @@ fn a_purge_killed_at_any_moment_is_completed_or_reported() {
         match held(&binary).get(&id) {
             Some(kept) => assert_eq!(*kept, text, "round {round}: not happened is whole"),
             None => assert!(
-                reported || holding(&home.path(), &text).is_empty(),
+                reported || holding(home.path(), &text).is_empty(),
                 "round {round}: gone, not reported, and still in {:?}",
-                holding(&home.path(), &text)
+                holding(home.path(), &text)
             ),
         }
         seen[if reported { 1 } else { usize::from(ended == Some(0)) * 2 }] += 1;
@@ -268,7 +268,7 @@ fn a_purge_killed_at_any_moment_is_completed_or_reported() {
         } else {
             assert_eq!(kill_after(person.command(&purge), PATIENCE), Some(0), "round {round}");
         }
-        assert_eq!(holding(&home.path(), &text), Vec::<PathBuf>::new(), "round {round}");
+        assert_eq!(holding(home.path(), &text), Vec::<PathBuf>::new(), "round {round}");
         let report = assert_content(&binary);
         assert!(!report.to_string().contains(&id), "nothing is left to do: {report:#}");
         let backups = binary.json(["backup", "list", "--verify"]);

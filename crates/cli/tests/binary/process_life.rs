@@ -157,3 +157,27 @@ fn starting_and_listing_creates_nothing() {
     script.finish();
     assert!(!home.path().exists(), "p_layer C1: status creates nothing");
 }
+
+#[test]
+fn asking_a_home_that_is_not_there_finds_nothing_and_makes_nothing() {
+    let home = TestHome::new();
+    for asked in [
+        ["recall", "the port"].as_slice(),
+        &["context", "a task"],
+        &["context"],
+        &["rules", "list"],
+        &["review", "list"],
+        &["graph", "entities"],
+        &["graph", "relations"],
+        &["graph", "explore", "ferry"],
+        &["graph", "trace", "ferry"],
+        &["graph", "rca", "ferry"],
+    ] {
+        strata(&home).run(asked).success();
+    }
+    for refused in [["inspect", "#1"].as_slice(), &["govern", "stats"], &["snapshot", "list"]] {
+        let output = strata(&home).run(refused).failure(7);
+        assert!(output.stderr.contains("strata init"), "{}", output.stderr);
+    }
+    assert!(!home.path().exists(), "reads create nothing");
+}

@@ -128,6 +128,9 @@ fn a_model_can_act_on_errors() {
     let unknown = script.exchange("tools/call", json!({ "name": "no_such_tool", "arguments": {} }));
     assert_eq!(unknown["error"]["code"], -32602);
     assert!(unknown["error"]["message"].as_str().expect("a message").contains("status"));
+    let hidden = script.exchange("tools/call", json!({ "name": "memory_stats", "arguments": {} }));
+    let message = hidden["error"]["message"].as_str().expect("a message");
+    assert!(message.contains("--toolsets core,governance"), "{message}");
     let method = script.exchange("tools/everything", json!({}));
     assert_eq!(method["error"]["code"], -32601, "{method}");
     let shape = script.exchange("tools/call", json!({ "arguments": {} }));

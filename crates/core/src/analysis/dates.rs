@@ -6,7 +6,7 @@ use jiff::{ToSpan, civil, tz::TimeZone};
 use regex::Regex;
 
 use super::time_words::{MONTHS, compile};
-use crate::time::{TimeRange, Timestamp};
+use crate::time::{HOUR, TimeRange, Timestamp};
 
 /// The dates that a query names.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -123,8 +123,6 @@ impl<'a> DateScorer<'a> {
         self.hints.ranges.iter().map(score).fold(0.0, f32::max)
     }
 }
-
-const HOUR: i64 = 3_600_000_000;
 
 /// Finds the dates named in normalised text. Relative words need `now`; without it they are passed over.
 pub(super) fn find_dates(text: &str, now: Option<Timestamp>, zone: &TimeZone) -> DateHints {

@@ -5,12 +5,12 @@
 //! of `strata_core::chain::link` over `previous` and its fields; in an unfiltered file `previous` is the hash
 //! of the line above. A reason that the caller may not read is null, and the line's hash cannot be made anew.
 
-use std::{io::Write, path::PathBuf};
+use std::path::PathBuf;
 
 use serde_json::json;
 use strata_store::{
     error::StoreError,
-    files,
+    files::Scratch,
     ledger::{AuditFilter, LedgerRead},
 };
 
@@ -31,12 +31,11 @@ pub(super) fn write(
     filter: &AuditFilter,
 ) -> Result<(String, i64), Error> {
     let path = target(engine, call, output)?;
+    let mut content = Scratch::for_file(&path)?;
     let ledger = engine.existing_ledger()?;
-    let lines = ledger.read(&engine.control(call), |r| {
-        let mut lines = 0;
-        let written = files::write_atomic_from(&path, |out| fill(r, call, filter, out, &mut lines));
-        Ok(written.map(|()| lines))
-    })??;
+    let (first, lines) =
+        ledger.read(&engine.control(call), |r| Ok((first_line(r)?, fill(r, call, filter, &mut content)?)))?;
+    content.put_in_place(&first)?;
     Ok((path.display().to_string(), lines))
 }
 
@@ -49,33 +48,32 @@ fn target(engine: &Engine, call: &Call<'_>, given: &str) -> Result<PathBuf, Erro
     Ok(path)
 }
 
+fn first_line(r: &LedgerRead<'_>) -> Result<String, StoreError> {
+    let head = r.head()?;
+    let end = json!({ "seq": head.seq, "hash": hexadecimal(&head.hash) });
+    Ok(format!("{START},\"version\":1,\"epoch\":{},\"head\":{end}}}\n", json!(r.epoch()?)))
+}
+
+/// Adds every line that `filter` lets through; returns how many.
 fn fill(
     r: &LedgerRead<'_>,
     call: &Call<'_>,
     filter: &AuditFilter,
-    out: &mut dyn Write,
-    lines: &mut i64,
-) -> Result<(), Error> {
-    let (refusals, head) = (r.refusals()?, r.head()?);
-    let end = json!({ "seq": head.seq, "hash": hexadecimal(&head.hash) });
-    let first = format!("{START},\"version\":1,\"epoch\":{},\"head\":{end}}}\n", json!(r.epoch()?));
-    put(out, &first)?;
+    content: &mut Scratch,
+) -> Result<i64, StoreError> {
+    let refusals = r.refusals()?;
+    let mut lines: i64 = 0;
     r.for_each_audit_of(filter, |row| {
         if call.cancel.is_cancelled() {
             return Err(StoreError::Cancelled);
         }
-        *lines += 1;
-        if *lines % 1_000 == 0 {
+        lines += 1;
+        if lines % 1_000 == 0 {
             (call.progress)(lines.unsigned_abs(), 0);
         }
         let view = AuditView::new(r, call, row, &refusals)?;
         let text = serde_json::to_string(&view).map_err(|error| StoreError::Internal(error.to_string()))?;
-        put(out, &(text + "\n"))
+        content.add(&(text + "\n"))
     })?;
-    Ok(())
-}
-
-fn put(out: &mut dyn Write, text: &str) -> Result<(), StoreError> {
-    out.write_all(text.as_bytes())
-        .map_err(|error| StoreError::Internal(format!("the file cannot be written: {error}")))
+    Ok(lines)
 }

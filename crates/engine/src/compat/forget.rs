@@ -7,7 +7,7 @@ use super::line;
 use crate::{
     engine::Engine,
     error::Error,
-    memory::forget::{Forget, Request as ForgetRequest},
+    memory::forget::{Forget, Request as ForgetRequest, find, is_out_of_use},
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
     render::{Document, Mark, Render},
 };
@@ -53,9 +53,14 @@ impl Operation for KnowledgeForget {
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let asked = request.id.trim().trim_start_matches('#').to_owned();
         let id = asked.parse::<i64>().map_or_else(|_| asked.clone().into(), Into::into);
+        let named = request.id.clone();
         match Forget::run(engine, call, ForgetRequest { id: request.id, reason: request.reason }) {
             Ok(done) => Ok(Response { superseded: true, id: done.number.into() }),
-            Err(Error::NotFound { .. } | Error::Conflict { .. }) => Ok(Response { superseded: false, id }),
+            Err(Error::NotFound { .. }) => Ok(Response { superseded: false, id }),
+            // Not every conflict says so: a wrong passphrase is one too.
+            Err(Error::Conflict { .. }) if find(engine, call, &named).is_ok_and(|m| is_out_of_use(&m)) => {
+                Ok(Response { superseded: false, id })
+            }
             Err(other) => Err(other),
         }
     }

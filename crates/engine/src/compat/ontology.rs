@@ -9,7 +9,7 @@ use crate::{
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
-    render::{Document, Render},
+    render::{Document, Render, counted},
     review::CONFLICT,
 };
 
@@ -70,8 +70,10 @@ impl Operation for KnowledgeOntologyStatus {
 impl Render for Response {
     fn render(&self) -> Document {
         line(format!(
-            "{} entities, {} relations, {} contradictions to decide",
-            self.entities, self.relations, self.contradictions
+            "{}, {}, {} to decide",
+            counted(self.entities, "entity"),
+            counted(self.relations, "relation"),
+            counted(self.contradictions, "contradiction")
         ))
     }
 }

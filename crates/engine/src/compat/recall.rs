@@ -8,8 +8,9 @@ use crate::{
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
     recall::{
-        arguments::{Request as Asked, SourceName},
+        arguments::{MAX_LIMIT, Request as Asked, SourceName},
         item::Item,
+        operation::count_use,
         search::{Hit, search},
     },
     render::{Block, Document, Mark, Record, Render, Trust},
@@ -24,6 +25,7 @@ pub struct Request {
     /// What you want to know.
     pub query: String,
     /// At most this many results, 1 to 100. Default 10.
+    #[schemars(range(min = 1, max = MAX_LIMIT))]
     pub limit: Option<u32>,
     /// Accepted for older clients; the same question always has the same answer.
     pub serendipity: Option<bool>,
@@ -91,12 +93,8 @@ impl Operation for KnowledgeRecall {
             ..Asked::default()
         };
         let outcome = search(engine, call, &asked.to_query(engine, call)?)?;
-        let hits: Vec<HitView> = outcome.hits.iter().filter_map(HitView::of).collect();
-        let recalled: Vec<(i64, i64)> = hits.iter().map(|hit| (hit.id, 1)).collect();
-        if !recalled.is_empty() {
-            engine.note_usage(call, &recalled, &[]);
-        }
-        Ok(Response { hits })
+        count_use(engine, call, &outcome);
+        Ok(Response { hits: outcome.hits.iter().filter_map(HitView::of).collect() })
     }
 }
 

@@ -114,7 +114,7 @@ impl Render for RolledBack {
         );
         let document = line(text);
         match &self.undo {
-            Some(undo) => document.note(Mark::Info, format!("to undo: `strata snapshot rollback {undo}`")),
+            Some(undo) => document.note(Mark::Info, format!("to undo: `snapshot rollback {undo}`")),
             None => document,
         }
     }

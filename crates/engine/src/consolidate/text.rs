@@ -8,7 +8,11 @@ use strata_core::{
 use strata_store::ledger::RawKind;
 
 use super::groups::Group;
-use crate::{error::Error, render::one_line, settings::Settings};
+use crate::{
+    error::Error,
+    render::{counted, one_line},
+    settings::Settings,
+};
 
 /// Characters of the sentences of a digest, with what stands beside them; with its first line a digest then
 /// has at most 900.
@@ -78,14 +82,14 @@ pub(super) fn digest(
     summariser: Option<&dyn Summarise>,
     settings: &Settings,
 ) -> Digest {
-    let what = format!("{}{}", super::episodes(raw.len()), span(raw, settings));
+    let what = format!("{}{}", counted(raw.len(), "episode"), span(raw, settings));
     let name = one_line(&group.short_key());
     let title = match group.session.trim() {
         "" => format!("Digest of {name}: {what}"),
         _ => format!("Digest of session {name}: {what}"),
     };
     let first_line =
-        format!("[consolidated] {} [{name}]{}:", super::episodes(raw.len()), span(raw, settings));
+        format!("[consolidated] {} [{name}]{}:", counted(raw.len(), "episode"), span(raw, settings));
     if let Some(summariser) = summariser {
         let texts: Vec<String> = raw.iter().map(|piece| piece.text.clone()).collect();
         let summary = summariser.summarise(&title, &texts).unwrap_or_default();

@@ -22,6 +22,7 @@ const NEWEST: u32 = 50;
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct Request {
     /// Most characters of the pack. Default 12000; never more than 8000 tokens.
+    #[schemars(range(min = 1))]
     pub budget_chars: Option<u32>,
 }
 

@@ -22,8 +22,7 @@ const CONSIDERED: usize = 200;
 /// Headlines of rules and identity, then of pinned and of the weightiest hot memories, with the count
 /// of tokens they cost.
 pub fn page(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
-    let ledger = engine.ledger(call)?;
-    let (standing, mut rest) = ledger.read(&engine.control(call), |r| {
+    let (standing, mut rest) = engine.read(call, |r| {
         let hot = MemoryFilter {
             visible_from: Some(call.scope.clone()),
             tier: Some(Tier::Hot),

@@ -1,5 +1,7 @@
 //! `context`: the rules and memories for a task, in one pack.
 
+use std::collections::HashMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_core::{
@@ -30,6 +32,8 @@ pub struct Context;
 
 /// Tokens when the caller names no budget.
 const DEFAULT_BUDGET: u32 = 3_000;
+/// Memories beside the rules when the caller names no limit.
+const DEFAULT_LIMIT: u32 = 10;
 /// Most tokens of a pack.
 const MAX_BUDGET: u32 = 8_000;
 /// Most rules read: all of them, or those left out could not be counted.
@@ -40,11 +44,14 @@ const MAX_RULES: usize = usize::MAX;
 pub struct Request {
     /// The task in a sentence or two; the user's own words are fine. Without it: rules and the newest memories.
     pub query: Option<String>,
-    /// Most tokens of the pack. Default 3000, at most 8000.
+    /// Most tokens of the pack, at most 8000. Default 3000.
+    #[schemars(range(min = 1, max = MAX_BUDGET))]
     pub budget_tokens: Option<u32>,
     /// The same in characters, for callers that count so.
+    #[schemars(range(min = 1))]
     pub budget_chars: Option<u32>,
-    /// Most memories beside the rules. Default 10.
+    /// Most memories beside the rules, 1 to 50. Default 10.
+    #[schemars(range(min = 1, max = 50))]
     pub limit: Option<u32>,
     /// Search by words alone, without meaning.
     pub no_semantic: Option<bool>,
@@ -82,8 +89,8 @@ pub struct Omitted {
 impl Request {
     fn budget(&self) -> Budget {
         match (self.budget_tokens, self.budget_chars) {
-            (None, Some(characters)) => Budget::Characters { most: characters.max(1), tokens: MAX_BUDGET },
-            (tokens, _) => Budget::Tokens(tokens.unwrap_or(DEFAULT_BUDGET).clamp(1, MAX_BUDGET)),
+            (None, Some(characters)) => Budget::Characters { most: characters, tokens: MAX_BUDGET },
+            (tokens, _) => Budget::Tokens(tokens.unwrap_or(DEFAULT_BUDGET)),
         }
     }
 }
@@ -108,41 +115,61 @@ impl Operation for Context {
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let budget = request.budget();
         let query = request.query.filter(|q| !q.trim().is_empty());
-        let limit = request.limit.unwrap_or(10).clamp(1, 50) as usize;
+        let limit = request.limit.unwrap_or(DEFAULT_LIMIT) as usize;
         let words_only = request.no_semantic.unwrap_or(false);
-        let classes = gather(engine, call, query.as_deref(), limit, words_only)?;
-        Ok(Response::new(query, pack(&classes, budget), budget.tokens()))
+        let Gathered { classes, numbers } = gather(engine, call, query.as_deref(), limit, words_only)?;
+        let packed = pack(&classes, budget);
+        // A rule that a client is given is a rule that is used.
+        let used: Vec<(i64, i64)> =
+            packed.ids.iter().filter_map(|id| numbers.get(id)).map(|number| (*number, 1)).collect();
+        if !used.is_empty() {
+            engine.note_usage(call, &used, &[]);
+        }
+        Ok(Response::new(query, packed, budget.tokens()))
     }
 }
 
+/// What could stand in a pack.
+struct Gathered {
+    classes: Vec<Class>,
+    /// Ids and numbers of what it is a use to be given: what rules, is pinned or answers the query. The newest
+    /// memories are shown unasked.
+    numbers: HashMap<String, i64>,
+}
+
 /// Rules, identity, rules of lower layers, pinned memories, then what the query finds (or the newest).
-pub fn gather(
+fn gather(
     engine: &Engine,
     call: &Call<'_>,
     query: Option<&str>,
     limit: usize,
     words_only: bool,
-) -> Result<Vec<Class>, Error> {
-    let ledger = engine.ledger(call)?;
-    let control = engine.control(call);
-    let (standing, pinned) = ledger.read(&control, |r| {
+) -> Result<Gathered, Error> {
+    let (standing, pinned) = engine.read(call, |r| {
         let pinned = MemoryFilter { pinned: Some(true), ..visible(call.scope, limit) };
         let pinned = r.memories(&pinned)?.into_iter().filter(|m| !is_authority(m)).collect::<Vec<_>>();
         Ok((Standing::read(r, call.scope)?, pinned))
     })?;
+    let rows = pinned.iter().chain(standing.all().map(|ruled| &ruled.memory));
+    let mut numbers: HashMap<String, i64> = rows.map(|row| (row.id.clone(), row.number)).collect();
     let zone = &engine.settings().zone;
     let memories = match query {
         Some(text) => {
             let asked = Query { floor: Floor::Task, words_only, ..Query::new(text, call.scope, limit) };
-            search(engine, call, &asked)?
-                .hits
-                .iter()
-                .filter(|h| !matches!(&h.item, Item::Memory(m) if is_authority(m)))
-                .map(|h| HitView::new(h, zone, false).record())
-                .collect()
+            let found = search(engine, call, &asked)?;
+            let mut records = Vec::new();
+            for hit in &found.hits {
+                match &hit.item {
+                    Item::Memory(m) if is_authority(m) => continue,
+                    Item::Memory(m) => drop(numbers.insert(m.id.clone(), m.number)),
+                    _ => {}
+                }
+                records.push(HitView::new(hit, zone, false).record());
+            }
+            records
         }
-        None => ledger
-            .read(&control, |r| r.memories(&visible(call.scope, limit)))?
+        None => engine
+            .read(call, |r| r.memories(&visible(call.scope, limit)))?
             .iter()
             .filter(|m| !is_authority(m))
             .map(|m| record(m, zone))
@@ -152,14 +179,15 @@ pub fn gather(
     let shown = |rows: &[MemoryRow]| rows.iter().map(|m| record(m, zone)).collect::<Vec<_>>();
     let ruling = |rules: &[Ruled]| rules.iter().map(|rule| rule_record(rule, zone)).collect::<Vec<_>>();
     let heading = if query.is_some() { "Relevant memories" } else { "Newest memories" };
-    Ok(vec![
+    let classes = vec![
         class(RULES, "Rules", Trust::Approved, ruling(&standing.rules)),
         class("identity records", "Identity", Trust::Approved, ruling(&standing.identity)),
         // Whoever may write these layers may have written them: they are shown first, and as information.
         class("rules of lower layers", "Working rules", Trust::Data, ruling(&standing.working)),
         class("pinned memories", "Pinned", Trust::Data, shown(&pinned)),
         class("memories", heading, Trust::Data, memories),
-    ])
+    ];
+    Ok(Gathered { classes, numbers })
 }
 
 /// Whether a memory has its place among the rules and identity rather than among what is known.
@@ -172,6 +200,7 @@ fn visible(scope: &Scope, limit: usize) -> MemoryFilter {
 }
 
 /// What goes before all knowledge, in order: layer, priority, then age. Disabled rules are left out.
+#[derive(Default)]
 pub struct Standing {
     /// All of P0.
     pub rules: Vec<Ruled>,
@@ -182,6 +211,10 @@ pub struct Standing {
 }
 
 impl Standing {
+    fn all(&self) -> impl Iterator<Item = &Ruled> {
+        self.rules.iter().chain(&self.identity).chain(&self.working)
+    }
+
     /// Reads what holds for a reader standing in `scope`.
     pub fn read(r: &LedgerRead<'_>, scope: &Scope) -> Result<Self, StoreError> {
         let of = |layers: &[Layer], kinds: Vec<Kind>| {

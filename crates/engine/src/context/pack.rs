@@ -152,10 +152,23 @@ fn lay_out(classes: &[Class], chosen: &[Vec<usize>], argument: &str) -> Packed {
     }
     for (name, count) in &omitted {
         let mark = if *name == RULES { Mark::Warning } else { Mark::Info };
-        document = document.note(mark, format!("{count} {name} did not fit; raise `{argument}`"));
+        document = document.note(mark, format!("{} did not fit; raise `{argument}`", of_class(*count, name)));
     }
     let tokens = estimate_tokens(&document.to_markdown());
     Packed { document, tokens, ids, omitted }
+}
+
+/// So many records of a class.
+fn of_class(count: usize, name: &str) -> String {
+    match count {
+        1 => format!(
+            "1 {}",
+            name.replacen("memories", "memory", 1)
+                .replacen("records", "record", 1)
+                .replacen("rules", "rule", 1)
+        ),
+        _ => format!("{count} {name}"),
+    }
 }
 
 /// The class whose omission is a warning.
@@ -215,7 +228,9 @@ mod tests {
             let omitted = packed.omitted.first().map_or(0, |(_, n)| *n);
             prop_assert!(packed.ids.len() + omitted >= distinct.len());
             if packed.ids.len() < distinct.len() {
-                prop_assert!(packed.document.to_markdown().contains("approved rules did not fit"));
+                let said = packed.document.to_markdown();
+                let note = if omitted == 1 { "1 approved rule did not fit" } else { "approved rules did not fit" };
+                prop_assert!(said.contains(note), "{said}");
             }
         }
     }

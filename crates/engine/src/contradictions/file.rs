@@ -12,10 +12,8 @@ use strata_store::{
 };
 
 use super::scan::Finding;
-use crate::{authority, engine::Engine, error::Error, gate::Gate, operation::Call};
+use crate::{authority, engine::Engine, error::Error, gate::Gate, operation::Call, review::CONFLICT};
 
-/// The kind of review.
-pub const KIND: &str = "conflict";
 /// Findings filed in one transaction.
 const BATCH: usize = 64;
 
@@ -69,12 +67,13 @@ fn question(engine: &Engine, call: &Call<'_>, finding: &Finding) -> Result<Quest
     }
     let review = NewReview {
         id: Id::from_bits(IdKind::Review, engine.ids().bits()),
-        kind: KIND.to_owned(),
+        kind: CONFLICT.to_owned(),
         target: b.id.clone(),
         proposal: proposal.to_string(),
-        reason: format!("{} and {} cannot both hold: they differ in {}", a.id, b.id, finding.axis),
+        reason: format!("{} and {} cannot both hold", a.id, b.id),
         proposer: call.principal.to_string(),
         created_at: engine.clock().now(),
+        salt: engine.ids().salt(),
     };
     Ok(Question { review, pair: [a.id.clone(), b.id.clone()], layer })
 }
@@ -90,7 +89,7 @@ fn put(w: &LedgerWrite<'_>, call: &Call<'_>, question: &Question) -> Result<(Str
     let row = NewAudit {
         layer: question.layer,
         reason: &question.review.reason,
-        ..NewAudit::new(call.principal, call.face, Action::Propose.as_str(), b)
+        ..NewAudit::new(call.principal, call.face, Action::Propose.as_str(), b).asking(&question.review)
     };
     let seq = w.record(&row)?;
     w.insert_review(&question.review, seq)?;
@@ -101,7 +100,7 @@ fn put(w: &LedgerWrite<'_>, call: &Call<'_>, question: &Question) -> Result<(Str
 pub(super) fn asked(r: &LedgerRead<'_>, target: &str, other: &str) -> Result<Option<String>, StoreError> {
     let filter = ReviewFilter {
         status: None,
-        kind: Some(KIND.to_owned()),
+        kind: Some(CONFLICT.to_owned()),
         target: Some(target.to_owned()),
         limit: usize::MAX,
     };

@@ -12,10 +12,8 @@ use strata_core::{
 use strata_store::ledger::{MemoryFilter, MemoryRow};
 
 use super::advice::Opinion;
-use crate::{engine::Engine, error::Error, operation::Call, render::one_line};
+use crate::{engine::Engine, error::Error, operation::Call, render::shortened};
 
-/// Memories read in one snapshot.
-const PAGE: usize = 2_000;
 /// Texts read, or pairs compared, between two looks at the cancel flag.
 const STRIDE: usize = 256;
 /// Characters of a memory that are shown.
@@ -146,22 +144,20 @@ fn step(engine: &Engine, call: &Call<'_>, done: usize, total: usize) -> Result<(
 fn in_force(engine: &Engine, call: &Call<'_>, scope: Option<&Scope>) -> Result<Vec<MemoryRow>, Error> {
     let now = engine.clock().now();
     let ledger = engine.existing_ledger()?;
-    let rules = ledger.read(&engine.control(call), |r| r.rules_now())?;
-    let is_off = |row: &MemoryRow| rules.get(&row.number).is_some_and(|rule| !rule.enabled);
-    let mut rows: Vec<MemoryRow> = Vec::new();
-    let mut before = None;
-    loop {
-        let filter =
-            MemoryFilter { visible_from: scope.cloned(), before, limit: PAGE, ..MemoryFilter::default() };
-        let page = ledger.read(&engine.control(call), |r| r.memories(&filter))?;
-        let full = page.len() == PAGE;
-        before = page.last().map(|row| row.number);
-        rows.extend(page.into_iter().filter(|row| row.valid_to.is_none_or(|end| end > now) && !is_off(row)));
-        if !full {
-            rows.reverse();
-            return Ok(rows);
-        }
-    }
+    let filter = MemoryFilter { visible_from: scope.cloned(), ..MemoryFilter::default() };
+    let mut rows = ledger.read(&engine.control(call), |r| {
+        let rules = r.rules_now()?;
+        let is_off = |row: &MemoryRow| rules.get(&row.number).is_some_and(|rule| !rule.enabled);
+        let mut rows: Vec<MemoryRow> = Vec::new();
+        r.for_each_memory(&filter, |row| {
+            let stands = row.valid_to.is_none_or(|end| end > now) && !is_off(&row);
+            rows.extend(stands.then_some(row));
+            Ok(())
+        })?;
+        Ok(rows)
+    })?;
+    rows.reverse();
+    Ok(rows)
 }
 
 /// Whether there is an instant at which both are said to be true.
@@ -172,7 +168,7 @@ fn hold_together(a: &MemoryRow, b: &MemoryRow) -> bool {
 }
 
 fn finding(a: &MemoryRow, b: &MemoryRow, found: Contradiction) -> Finding {
-    let severe = is_rule(a) || is_rule(b);
+    let severe = is_binding(a) || is_binding(b);
     Finding {
         severity: if severe { HIGH } else { "medium" },
         axis: found.axis.as_str(),
@@ -186,7 +182,8 @@ fn finding(a: &MemoryRow, b: &MemoryRow, found: Contradiction) -> Finding {
     }
 }
 
-fn is_rule(row: &MemoryRow) -> bool {
+/// Whether others are to follow it: a rule, or what stands in P0 or P1.
+fn is_binding(row: &MemoryRow) -> bool {
     matches!(row.state.layer, Layer::P0 | Layer::P1) || matches!(row.kind.as_str(), "rule" | "constraint")
 }
 
@@ -197,7 +194,7 @@ fn side(row: &MemoryRow) -> Side {
         layer: row.state.layer.to_string(),
         kind: row.kind.to_string(),
         scope: row.scope.to_string(),
-        text: one_line(&row.body).chars().take(EXCERPT).collect(),
+        text: shortened(&row.body, EXCERPT),
     }
 }
 

@@ -1,13 +1,10 @@
 //! The numbers of a report.
 
 use serde::{Deserialize, Serialize};
-use strata_core::time::Timestamp;
-use strata_store::ledger::LOCAL;
+use strata_core::time::{DAY, Timestamp};
 
 use crate::{engine::Engine, error::Error, maintain::due::overdue, operation::Call};
 
-/// Microseconds of a day.
-const DAY: i64 = 86_400_000_000;
 /// What counts as lately: a week.
 const LATELY: i64 = 7 * DAY;
 
@@ -79,7 +76,7 @@ pub struct Distilling {
 pub struct RulesAlive {
     /// Rules in force that are not disabled.
     pub enabled: i64,
-    /// Rules in force, disabled or not, recalled or looked at in the last seven days.
+    /// Rules in force, disabled or not, recalled, given in a context or looked at in the last seven days.
     pub used_7d: i64,
     /// Refusals to change rules and identity in the last seven days.
     pub refusals_7d: i64,
@@ -126,7 +123,11 @@ pub(super) fn measure(engine: &Engine, call: &Call<'_>) -> Result<Measured, Erro
         Ok((r.pulse(lately, now)?, r.backlog()?, overdue(engine, r)?, r.open_purges()?.len(), r.head()?.seq))
     })?;
     let index = engine.searcher().index();
-    let followed = if index.database().exists() { index.cursor(LOCAL)?.mark.seq } else { 0 };
+    let followed = if index.database().exists(&engine.control(call))? {
+        index.cursor(engine.tenant())?.mark.seq
+    } else {
+        0
+    };
     Ok(Measured {
         metrics: Metrics {
             knowledge_total: pulse.memories,

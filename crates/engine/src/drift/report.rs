@@ -1,9 +1,11 @@
 //! Comparing with the baseline, and the report for people.
 
 use serde::Serialize;
+use serde_json::Value;
 use strata_core::time::Timestamp;
 
 use super::{Baseline, Metrics, Response, measure::Measured};
+use crate::render::counted;
 
 /// A change above this, in percent, is drift.
 const TOLERATED: f64 = 30.0;
@@ -68,30 +70,38 @@ fn alerts(measured: &Measured) -> Vec<String> {
     let mut alerts = Vec::new();
     if let Some(days) = distilling.oldest_undistilled_days.filter(|days| *days > OLD_BACKLOG) {
         alerts.push(format!(
-            "{} events are not distilled, the oldest for {days} days; run `strata maintain`, or `strata govern \
-             consolidate --min-episodes 1` for sessions that are too short",
-            distilling.backlog
+            "not distilled: {}, the oldest for {days} days; run `strata maintain`, or `strata govern consolidate \
+             --min-episodes 1` for sessions that are too short",
+            counted(distilling.backlog, "episode")
         ));
     }
     if rules.enabled > 0 && rules.used_7d == 0 {
         alerts.push(
-            "no rule was recalled or looked at for seven days; see whether clients ask for `context`".into(),
+            "no rule was recalled, given in a context or looked at for seven days; see whether clients ask for `context`".into(),
         );
     }
     if !failures.overdue_tasks.is_empty() {
         alerts
             .push(format!("upkeep is overdue: {}; run `strata maintain`", failures.overdue_tasks.join(", ")));
     }
-    let counted = [
-        (failures.failed_jobs_7d, "jobs failed; `strata jobs list` shows why"),
-        (failures.stalled_jobs, "jobs have lost their worker; `strata doctor --fix` ends them"),
-        (failures.unreadable_sources, "indexed files cannot be reached; `strata doctor` names them"),
-        (failures.open_purges, "purges were cut short; `strata doctor --fix` completes them"),
-        (failures.repeated_refusals_7d, "things were refused again and again; look at the audit"),
+    let failures_found = [
+        (failures.failed_jobs_7d, "failed job", "`strata jobs list` shows why"),
+        (failures.stalled_jobs, "job without a worker", "`strata doctor --fix` ends them"),
+        (failures.unreadable_sources, "indexed file out of reach", "`strata doctor` names them"),
+        (failures.open_purges, "purge cut short", "`strata doctor --fix` completes them"),
+        (
+            failures.repeated_refusals_7d,
+            "refused again and again",
+            "`strata govern audit --denied-only` shows it",
+        ),
     ];
-    alerts.extend(counted.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")));
+    let found = failures_found.into_iter().filter(|(number, ..)| *number > 0);
+    alerts.extend(found.map(|(number, what, next)| format!("{what}: {number}; {next}")));
     if failures.index_behind > FAR_BEHIND {
-        alerts.push(format!("the index is {} changes behind; run `strata reindex`", failures.index_behind));
+        alerts.push(format!(
+            "the index is {} behind; run `strata reindex`",
+            counted(failures.index_behind, "change")
+        ));
     }
     alerts
 }
@@ -111,17 +121,9 @@ pub(super) fn markdown(response: &Response, now: Timestamp) -> String {
             text.push_str(&format!("| {name} | {value} | {change} |\n"));
         }
     }
-    let sections = [
-        ("Is memory being distilled?", serde_json::to_value(response.distilling)),
-        ("Are the rules alive?", serde_json::to_value(response.rules)),
-        ("Are there silent failures?", serde_json::to_value(&response.failures)),
-    ];
-    for (question, numbers) in sections {
+    for (question, numbers) in answers(response) {
         text.push_str(&format!("\n## {question}\n\n"));
-        let Ok(serde_json::Value::Object(numbers)) = numbers else { continue };
-        for (name, value) in numbers {
-            text.push_str(&format!("- {}: {}\n", name.replace('_', " "), words(&value)));
-        }
+        numbers.iter().for_each(|(name, value)| text.push_str(&format!("- {name}: {value}\n")));
     }
     text.push_str("\n## What wants attention\n\n");
     if response.alerts.is_empty() {
@@ -131,13 +133,26 @@ pub(super) fn markdown(response: &Response, now: Timestamp) -> String {
     text
 }
 
-fn words(value: &serde_json::Value) -> String {
-    match value {
-        serde_json::Value::Array(items) if items.is_empty() => "none".to_owned(),
-        serde_json::Value::Array(items) => {
-            items.iter().filter_map(|item| item.as_str()).collect::<Vec<_>>().join(", ")
+/// The three questions, each with its numbers in words.
+pub(super) fn answers(response: &Response) -> Vec<(&'static str, Vec<(String, String)>)> {
+    let numbers = |answer: serde_json::Result<Value>| match answer {
+        Ok(Value::Object(numbers)) => {
+            numbers.iter().map(|(name, value)| (name.replace('_', " "), words(value))).collect()
         }
-        serde_json::Value::Null => "none".to_owned(),
+        _ => Vec::new(),
+    };
+    vec![
+        ("Is memory being distilled?", numbers(serde_json::to_value(response.distilling))),
+        ("Are the rules alive?", numbers(serde_json::to_value(response.rules))),
+        ("Are there silent failures?", numbers(serde_json::to_value(&response.failures))),
+    ]
+}
+
+fn words(value: &Value) -> String {
+    match value {
+        Value::Array(items) if items.is_empty() => "none".to_owned(),
+        Value::Array(items) => items.iter().filter_map(|item| item.as_str()).collect::<Vec<_>>().join(", "),
+        Value::Null => "none".to_owned(),
         other => other.to_string(),
     }
 }

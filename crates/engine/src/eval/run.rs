@@ -45,7 +45,7 @@ pub enum Legs {
 pub fn measure(engine: &Engine, call: &Call<'_>, dataset: &Dataset, legs: Legs) -> Result<Vec<Row>, Error> {
     let home =
         tempfile::tempdir().map_err(|source| Error::File { path: "a temporary home".into(), source })?;
-    let mut settings = Settings { home: home.path().to_owned(), ..engine.settings().clone() };
+    let mut settings = Settings { home: home.path().to_owned(), store: None, ..engine.settings().clone() };
     if legs == Legs::Keyword {
         settings.config.semantic.model = "off".into();
     }

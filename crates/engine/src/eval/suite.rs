@@ -15,7 +15,8 @@ use crate::{
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     paths,
     recall::search::{Query, search},
-    render::{Block, Document, Mark, Render},
+    render::{Block, Document, Mark, Render, counted},
+    request::unit,
 };
 
 /// See the module.
@@ -96,13 +97,11 @@ impl Operation for EvalSuite {
     const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[&["eval"]];
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
-        if let Some(least) = request.min_recall.filter(|least| !(0.0..=1.0).contains(least)) {
-            return Err(Error::argument("min_recall", format!("{least} is no share"), "send 0 to 1"));
-        }
+        let min_recall = unit("min_recall", request.min_recall)?;
         let path = paths::reachable(engine, call, "file", &request.file)?;
         let suite = read(&files::read_regular(&path, MAX_FILE)?)?;
         engine.existing_ledger()?;
-        measure(engine, call, &suite, request.min_recall)
+        measure(engine, call, &suite, min_recall)
     }
 }
 
@@ -220,7 +219,7 @@ impl Render for Response {
         };
         let [baseline, ours] = self.totals;
         let document = Document::new()
-            .text(format!("{} memories", self.memories))
+            .text(counted(self.memories, "memory"))
             .with(Block::Table {
                 columns: ["engine", "recall", "found"].map(str::to_owned).to_vec(),
                 rows: vec![row("baseline", baseline), row("strata", ours)],

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_core::graph::{Direction, depth, ontology::Misfit};
+use strata_core::graph::{Direction, constraints::Misfit, depth};
 
 use super::{
     explore::table,
@@ -13,7 +13,7 @@ use crate::{
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset, is_default},
-    render::{Document, Mark, Render},
+    render::{Document, Mark, Render, counted},
 };
 
 /// See the module.
@@ -29,6 +29,7 @@ pub struct Request {
     /// The way to follow it.
     pub direction: Option<Way>,
     /// How many steps to go, 1 to 10. Default 5.
+    #[schemars(range(min = 1, max = 10))]
     pub depth: Option<u32>,
 }
 
@@ -75,9 +76,9 @@ impl Operation for Closure {
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         naming::needed("entity_id", &request.entity_id)?;
         let relation = request.rel.as_deref().unwrap_or("depends_on").trim().to_lowercase();
-        let ontology = engine.settings().config.graph.ontology()?;
-        if ontology.rule(&relation).is_none() {
-            let known = ontology.rules().map(|(name, _)| name).collect::<Vec<_>>().join(", ");
+        let constraints = engine.settings().config.graph.constraints()?;
+        if constraints.rule(&relation).is_none() {
+            let known = constraints.rules().map(|(name, _)| name).collect::<Vec<_>>().join(", ");
             let misfit = Misfit::Unknown { name: relation, known };
             return Err(Error::argument("rel", misfit.to_string(), misfit.hint()));
         }
@@ -86,7 +87,7 @@ impl Operation for Closure {
             Some(Way::Out) | None => Direction::Out,
         };
         let depth = depth(request.depth.unwrap_or(5));
-        let found = engine.ledger(call)?.read(&engine.control(call), |read| {
+        let found = engine.read(call, |read| {
             let Some(entity) = naming::entity(read, call, &request.entity_id)? else { return Ok(None) };
             let steps = walk::walk(read, entity.number, direction, depth, &[&relation], call.scope)?;
             Ok(Some((entity.id, steps)))
@@ -106,6 +107,6 @@ impl Render for Response {
         if self.more == 0 {
             return document;
         }
-        document.note(Mark::Info, format!("{} more entities; lower `depth`", self.more))
+        document.note(Mark::Info, format!("{}; lower `depth`", counted(self.more, "more entity")))
     }
 }

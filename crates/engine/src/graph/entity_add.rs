@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use strata_core::{
     graph::{
         Origin,
+        constraints::{Constraints, Party, kind_word},
         label::{self, MAX_LABEL},
-        ontology::{Ontology, Party, kind_word},
     },
     id::{Id, IdKind},
     memory::Layer,
@@ -30,12 +30,10 @@ use crate::{
     engine::Engine,
     error::Error,
     gate::Gate,
-    memory::{
-        draft::{placed, unit},
-        remember::ScopeName,
-    },
+    memory::{draft::placed, remember::ScopeName},
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Document, Mark, Render},
+    request::unit,
 };
 
 /// See the module.
@@ -104,7 +102,7 @@ impl Operation for EntityAdd {
         let mut gate = Gate::default();
         let wanted = Wanted::read(call, &mut gate, &request)?;
         let memory = naming::memory(engine, call, request.memory.as_deref())?;
-        let ontology = engine.settings().config.graph.ontology()?;
+        let constraints = engine.settings().config.graph.constraints()?;
         let actor = authority::authorise(engine, call, Action::Remember, Layer::P5, "")?;
         let adding = Adding {
             call,
@@ -112,7 +110,7 @@ impl Operation for EntityAdd {
             actor: &actor,
             wanted: &wanted,
             memory: memory.as_ref(),
-            ontology: &ontology,
+            constraints: &constraints,
         };
         let ledger = engine.ledger(call)?;
         let added = ledger.write(&engine.control(call), engine.clock().now(), |w| adding.store(w))??;
@@ -127,14 +125,14 @@ struct Adding<'a> {
     new: NewEntity,
     wanted: &'a Wanted,
     memory: Option<&'a MemoryRow>,
-    ontology: &'a Ontology,
+    constraints: &'a Constraints,
 }
 
 impl Adding<'_> {
     fn store(&self, w: &LedgerWrite<'_>) -> Result<Result<Response, Error>, StoreError> {
         let known = w.entity_of(&self.wanted.scope, &self.wanted.label)?;
         let change = Change::between(known.as_ref(), self.wanted);
-        if let Some(error) = broken(w, known.as_ref(), &change.kind, self.ontology)? {
+        if let Some(error) = broken(w, known.as_ref(), &change.kind, self.constraints)? {
             return Ok(Err(error));
         }
         let status = change.status(known.as_ref(), self.is_linked(w, known.as_ref())?);
@@ -300,7 +298,7 @@ fn broken(
     read: &LedgerRead<'_>,
     known: Option<&EntityRow>,
     kind: &str,
-    ontology: &Ontology,
+    constraints: &Constraints,
 ) -> Result<Option<Error>, StoreError> {
     let Some(entity) = known.filter(|known| known.kind != kind) else { return Ok(None) };
     let filter =
@@ -315,8 +313,8 @@ fn broken(
             Ok(row.map(changed))
         };
         let (Some(source), Some(target)) = (end(relation.source)?, end(relation.target)?) else { continue };
-        let allowed = ontology.check(&relation.relation, party(&source), party(&target));
-        if ontology.rule(&relation.relation).is_some() && allowed.is_err() {
+        let allowed = constraints.check(&relation.relation, party(&source), party(&target));
+        if constraints.rule(&relation.relation).is_some() && allowed.is_err() {
             broken.push(format!("{} ({} {} {})", relation.id, source.label, relation.relation, target.label));
         }
     }

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_core::graph::{Origin, label, ontology::kind_word};
+use strata_core::graph::{Origin, constraints::kind_word, label};
 use strata_store::ledger::{EntityFilter, EntityRow};
 
 use crate::{
@@ -14,6 +14,9 @@ use crate::{
 
 /// See the module.
 pub struct EntityList;
+
+/// Entities shown when the caller names no limit.
+const DEFAULT_LIMIT: u32 = 50;
 
 /// Which entities.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -27,6 +30,7 @@ pub struct Request {
     /// Only numbers above this: the last one of the page before.
     pub after: Option<i64>,
     /// Most entities, 1 to 500. Default 50.
+    #[schemars(range(min = 1, max = 500))]
     pub limit: Option<u32>,
 }
 
@@ -100,7 +104,7 @@ impl Operation for EntityList {
         let kind =
             request.kind.as_deref().map(kind_word).transpose().map_err(|e| Error::parse("kind", &e))?;
         let origin = request.origin.map(Origin::from);
-        let limit = request.limit.map_or(50, |n| (n as usize).clamp(1, 500));
+        let limit = request.limit.unwrap_or(DEFAULT_LIMIT) as usize;
         let filter = EntityFilter {
             visible_from: Some(call.scope.clone()),
             holding: request.query.filter(|query| !label::key(query).is_empty()),
@@ -109,7 +113,7 @@ impl Operation for EntityList {
             after: request.after.unwrap_or(0),
             limit: limit + 1,
         };
-        let mut rows = engine.ledger(call)?.read(&engine.control(call), |read| read.entities(&filter))?;
+        let mut rows = engine.read(call, |read| read.entities(&filter))?;
         let has_more = rows.len() > limit;
         rows.truncate(limit);
         Ok(Response { entities: rows.into_iter().map(Listed::from).collect(), has_more })

@@ -12,11 +12,14 @@ use crate::{
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset, is_default},
-    render::{Block, Document, Mark, Render},
+    render::{Block, Document, Mark, Render, counted},
 };
 
 /// See the module.
 pub struct Explore;
+
+/// Entities answered for when the caller names no limit.
+const DEFAULT_LIMIT: u32 = 20;
 
 /// Around what to look.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -24,8 +27,10 @@ pub struct Request {
     /// A label or a part of it, an entity's id, or a sentence that names entities.
     pub query: String,
     /// How many steps to go, 1 to 10. Default 2.
+    #[schemars(range(min = 1, max = 10))]
     pub depth: Option<u32>,
     /// Most entities to answer for, 1 to 50. Default 20.
+    #[schemars(range(min = 1, max = MAX_MATCHES))]
     pub limit: Option<u32>,
 }
 
@@ -84,9 +89,9 @@ impl Operation for Explore {
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         naming::needed("query", &request.query)?;
         let depth = depth(request.depth.unwrap_or(2));
-        let limit = request.limit.map_or(20, |n| (n as usize).clamp(1, MAX_MATCHES));
+        let limit = request.limit.unwrap_or(DEFAULT_LIMIT) as usize;
         let now = engine.clock().now();
-        let entities = engine.ledger(call)?.read(&engine.control(call), |read| {
+        let entities = engine.read(call, |read| {
             let mut explored = Vec::new();
             for entity in naming::matching(read, call, &request.query, limit)? {
                 let same = |step: &walk::Step| (step.edge.relation.clone(), step.edge.far);
@@ -170,7 +175,8 @@ impl Render for Response {
             }
             document = with_memories(document, &entity.memories);
             if entity.more > 0 {
-                document = document.note(Mark::Info, format!("{} more rows; lower `depth`", entity.more));
+                document =
+                    document.note(Mark::Info, format!("{}; lower `depth`", counted(entity.more, "more row")));
             }
         }
         document

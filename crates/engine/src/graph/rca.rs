@@ -43,6 +43,7 @@ pub struct Request {
     /// An incident or pattern by label or id, or the symptom in words.
     pub query: String,
     /// How many steps to go back, 1 to 10. Default 3.
+    #[schemars(range(min = 1, max = 10))]
     pub depth: Option<u32>,
 }
 
@@ -109,15 +110,12 @@ impl Operation for Rca {
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         naming::needed("query", &request.query)?;
         let depth = depth(request.depth.unwrap_or(3));
-        let control = engine.control(call);
-        let ledger = engine.ledger(call)?;
-        let named = ledger.read(&control, |read| {
+        let (named, is_bare_name) = engine.read(call, |read| {
             let named = naming::matching(read, call, &request.query, LIMIT)?;
             // A sentence that names a tool is a symptom; the bare name of a tool asks about the tool.
             let bare = !read.find_entities(call.scope, &request.query, 1)?.is_empty();
             Ok((named, bare))
         })?;
-        let (named, is_bare_name) = named;
         let mut chosen: Vec<(EntityRow, &'static str)> =
             named.into_iter().filter(is_failure).map(|entity| (entity, "label")).collect();
         if chosen.is_empty() && !is_bare_name {
@@ -125,7 +123,7 @@ impl Operation for Rca {
             chosen.extend(found.into_iter().map(|entity| (entity, "symptom")));
         }
         let now = engine.clock().now();
-        let root_causes = ledger.read(&control, |read| {
+        let root_causes = engine.read(call, |read| {
             let analysis = |(entity, found_by): (EntityRow, &'static str)| -> Result<Analysis, StoreError> {
                 Ok(Analysis {
                     incident: Shown::from(&entity),
@@ -153,7 +151,7 @@ fn by_symptom(engine: &Engine, call: &Call<'_>, symptom: &str) -> Result<Vec<Ent
         _ => None,
     });
     let memories: Vec<i64> = memories.collect();
-    Ok(engine.ledger(call)?.read(&engine.control(call), |read| spoken_of(read, call, &memories))?)
+    engine.read(call, |read| spoken_of(read, call, &memories))
 }
 
 fn spoken_of(read: &LedgerRead<'_>, call: &Call<'_>, memories: &[i64]) -> Result<Vec<EntityRow>, StoreError> {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use strata_core::{
     graph::{
         Origin,
-        ontology::{End, Misfit, Ontology},
+        constraints::{Constraints, End, Misfit},
     },
     id::{Id, IdKind},
     memory::Layer,
@@ -29,12 +29,10 @@ use crate::{
     engine::Engine,
     error::Error,
     gate::Gate,
-    memory::{
-        draft::{placed, unit},
-        remember::ScopeName,
-    },
+    memory::{draft::placed, remember::ScopeName},
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Document, Mark, Render, shortened},
+    request::unit,
 };
 
 /// See the module.
@@ -113,7 +111,7 @@ impl Operation for RelationAdd {
             confidence: unit("confidence", request.confidence)?.unwrap_or(1.0),
             scope: placed(call.scope, request.scope)?,
             memory: memory.as_ref(),
-            ontology: engine.settings().config.graph.ontology()?,
+            constraints: engine.settings().config.graph.constraints()?,
             request: &request,
         };
         let ledger = engine.ledger(call)?;
@@ -132,7 +130,7 @@ struct Relating<'a> {
     confidence: f64,
     scope: Scope,
     memory: Option<&'a MemoryRow>,
-    ontology: Ontology,
+    constraints: Constraints,
     request: &'a Request,
 }
 
@@ -144,7 +142,7 @@ impl Relating<'_> {
         let Some(target) = naming::entity(w, self.call, &self.request.target)? else {
             return Ok(Err(naming::unknown(&self.request.target)));
         };
-        if let Err(misfit) = self.ontology.check(&self.relation, party(&source), party(&target)) {
+        if let Err(misfit) = self.constraints.check(&self.relation, party(&source), party(&target)) {
             return Ok(Err(refusal(&misfit)));
         }
         let known = w.relations_between(source.number, &self.relation, target.number)?;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_store::ledger::RelationFilter;
+use strata_store::ledger::{LedgerRead, RelationFilter, RelationRow};
 
 use super::naming::{self, Shown};
 use crate::{
@@ -16,6 +16,9 @@ use crate::{
 
 /// See the module.
 pub struct RelationList;
+
+/// Relations shown when the caller names no limit.
+const DEFAULT_LIMIT: u32 = 50;
 
 /// Which relations.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -29,11 +32,12 @@ pub struct Request {
     /// Only numbers above this: the last one of the page before.
     pub after: Option<i64>,
     /// Most relations, 1 to 500. Default 50.
+    #[schemars(range(min = 1, max = 500))]
     pub limit: Option<u32>,
 }
 
 /// The relations.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct Response {
     /// Oldest first.
     pub relations: Vec<Listed>,
@@ -86,52 +90,56 @@ impl Operation for RelationList {
     const ALIASES: &'static [(&'static str, &'static str)] = &[("type", "relation"), ("rel", "relation")];
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
-        let limit = request.limit.map_or(50, |n| (n as usize).clamp(1, 500));
-        let found = engine.ledger(call)?.read(&engine.control(call), |read| {
-            let touching = match &request.entity {
-                None => None,
-                Some(name) => match naming::entity(read, call, name)? {
-                    Some(entity) => Some(entity.number),
-                    None => return Ok(Err(naming::unknown(name))),
-                },
-            };
-            let mut rows = read.relations(&RelationFilter {
-                visible_from: Some(call.scope.clone()),
-                touching,
-                relation: request.relation.as_ref().map(|r| r.trim().to_lowercase()),
-                ended: request.ended.unwrap_or(false),
-                after: request.after.unwrap_or(0),
-                limit: limit + 1,
-            })?;
-            let has_more = rows.len() > limit;
-            rows.truncate(limit);
-            let mut ends: HashMap<i64, Shown> = HashMap::new();
-            for number in rows.iter().flat_map(|r| [r.source, r.target]) {
-                if !ends.contains_key(&number)
-                    && let Some(entity) = read.entity_by_number(number)?
-                {
-                    ends.insert(number, Shown::from(&entity));
-                }
-            }
-            Ok(Ok((rows, has_more, ends)))
-        })?;
-        let (rows, has_more, ends) = found?;
-        let listed = rows.into_iter().filter_map(|row| {
-            Some(Listed {
-                source: ends.get(&row.source)?.clone(),
-                target: ends.get(&row.target)?.clone(),
-                holds: row.holds(),
-                number: row.number,
-                id: row.id,
-                relation: row.relation,
-                properties: serde_json::from_str(&row.properties).unwrap_or_default(),
-                scope: row.scope.to_string(),
-                origin: row.origin.as_str(),
-                confidence: row.confidence,
-                reason: row.reason,
-            })
-        });
-        Ok(Response { relations: listed.collect(), has_more })
+        if !engine.is_initialised()? {
+            return Ok(Response::default());
+        }
+        engine.existing_ledger()?.read(&engine.control(call), |read| Ok(list(read, call, &request)))?
+    }
+}
+
+fn list(read: &LedgerRead<'_>, call: &Call<'_>, request: &Request) -> Result<Response, Error> {
+    let limit = request.limit.unwrap_or(DEFAULT_LIMIT) as usize;
+    let touching = match &request.entity {
+        None => None,
+        Some(name) => Some(naming::entity(read, call, name)?.ok_or_else(|| naming::unknown(name))?.number),
+    };
+    let mut rows = read.relations(&RelationFilter {
+        visible_from: Some(call.scope.clone()),
+        touching,
+        relation: request.relation.as_ref().map(|r| r.trim().to_lowercase()),
+        ended: request.ended.unwrap_or(false),
+        after: request.after.unwrap_or(0),
+        limit: limit + 1,
+    })?;
+    let has_more = rows.len() > limit;
+    rows.truncate(limit);
+    let mut ends: HashMap<i64, Shown> = HashMap::new();
+    for number in rows.iter().flat_map(|r| [r.source, r.target]) {
+        if !ends.contains_key(&number)
+            && let Some(entity) = read.entity_by_number(number)?
+        {
+            ends.insert(number, Shown::from(&entity));
+        }
+    }
+    Ok(Response { relations: rows.into_iter().filter_map(|row| Listed::new(row, &ends)).collect(), has_more })
+}
+
+impl Listed {
+    /// The relation, if both its ends are still there.
+    fn new(row: RelationRow, ends: &HashMap<i64, Shown>) -> Option<Self> {
+        Some(Self {
+            source: ends.get(&row.source)?.clone(),
+            target: ends.get(&row.target)?.clone(),
+            holds: row.holds(),
+            number: row.number,
+            id: row.id,
+            relation: row.relation,
+            properties: serde_json::from_str(&row.properties).unwrap_or_default(),
+            scope: row.scope.to_string(),
+            origin: row.origin.as_str(),
+            confidence: row.confidence,
+            reason: row.reason,
+        })
     }
 }
 

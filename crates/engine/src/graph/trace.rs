@@ -13,7 +13,7 @@ use crate::{
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset, is_default},
-    render::{Block, Document, Mark, Render},
+    render::{Block, Document, Mark, Render, counted},
 };
 
 /// See the module.
@@ -28,6 +28,7 @@ pub struct Request {
     /// A label or a part of it, an entity's id, or a sentence that names entities.
     pub query: String,
     /// How many steps to go each way, 1 to 10. Default 4.
+    #[schemars(range(min = 1, max = 10))]
     pub depth: Option<u32>,
 }
 
@@ -82,7 +83,7 @@ impl Operation for Trace {
         naming::needed("query", &request.query)?;
         let depth = depth(request.depth.unwrap_or(4));
         let now = engine.clock().now();
-        let trace = engine.ledger(call)?.read(&engine.control(call), |read| {
+        let trace = engine.read(call, |read| {
             let mut traced = Vec::new();
             for entity in naming::matching(read, call, &request.query, LIMIT)? {
                 let follow = |direction| walk::walk(read, entity.number, direction, depth, &[], call.scope);
@@ -116,7 +117,8 @@ impl Render for Response {
             document = with_rows(document, "What it leads to:", &traced.outbound);
             document = with_memories(document, &traced.memories);
             if traced.more > 0 {
-                document = document.note(Mark::Info, format!("{} more rows; lower `depth`", traced.more));
+                document =
+                    document.note(Mark::Info, format!("{}; lower `depth`", counted(traced.more, "more row")));
             }
         }
         document

@@ -14,7 +14,14 @@ use strata_store::{
 };
 
 use super::prepare::{Origin, Prepared, PreparedMemory};
-use crate::{authority, engine::Engine, error::Error, operation::Call, rules::is_rule};
+use crate::{
+    authority,
+    engine::Engine,
+    error::{Error, at_a_terminal},
+    operation::Call,
+    render::counted,
+    rules::is_rule,
+};
 
 /// What has to be done. Rows are named by their places in [`Prepared`].
 #[derive(Debug, Default)]
@@ -246,9 +253,9 @@ pub(super) fn authorise(
 pub(super) fn count_rows(error: Error, rows: usize, command: &str) -> Error {
     match error {
         Error::ApprovalRequired { reason, .. } => Error::ApprovalRequired {
-            action: format!("importing {rows} rows of P0, P1 or P3"),
+            action: format!("importing {} of P0, P1 or P3", counted(rows, "row")),
             reason,
-            command: format!("strata {command} at a terminal, with the passphrase set by `strata init`"),
+            command: at_a_terminal(format_args!("strata {command}")),
         },
         other => other,
     }

@@ -14,7 +14,7 @@ use super::{
     decide::Actors,
     prepare::{Origin, Prepared, PreparedMemory},
 };
-use crate::episode::KIND;
+use crate::{episode::KIND, render::counted};
 
 /// Metadata of an event: when its store distilled it.
 pub(super) const CONSOLIDATED: &str = "consolidated_at";
@@ -49,7 +49,7 @@ pub(super) fn link(
     }
     for (id, links) in links {
         let Some(digest) = w.memory(id)? else { continue };
-        let reason = format!("{}: made of {} events", origin.source, links.len());
+        let reason = format!("{}: made of {}", origin.source, counted(links.len(), "episode"));
         let actor = actors.of(Layer::P5, origin);
         let row = NewAudit {
             layer: Some(digest.state.layer),

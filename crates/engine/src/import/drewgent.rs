@@ -47,10 +47,9 @@ fn knowledge(
     database: &mut DrewgentDatabase,
 ) -> Result<(), StoreError> {
     const NAMES: &[&str] = &["id", "type", "content", "source", "created_at"];
-    let rows = reader.rows("knowledge", NAMES, after)?;
     let DrewgentDatabase { incoming, last } = database;
     let Incoming { memories, findings, .. } = incoming;
-    each(&rows, "knowledge", NAMES, findings, |fields, findings| {
+    each(reader, ("knowledge", NAMES, after), findings, |fields, findings| {
         *last = (*last).max(fields.id().unwrap_or(0));
         let key = key(fields, "knowledge")?;
         let word = fields.text("type")?.unwrap_or_default().trim().to_lowercase();
@@ -73,15 +72,13 @@ fn knowledge(
             key,
         });
         Ok(())
-    });
-    Ok(())
+    })
 }
 
 fn sessions(reader: &ForeignReader<'_>, found: &mut Incoming) -> Result<(), StoreError> {
     const NAMES: &[&str] = &["id", "title", "created_at", "message_count"];
-    let rows = reader.rows("sessions", NAMES, None)?;
     let Incoming { episodes, findings, .. } = found;
-    each(&rows, "sessions", NAMES, findings, |fields, findings| {
+    each(reader, ("sessions", NAMES, None), findings, |fields, findings| {
         let key = key(fields, "sessions")?;
         let payload = json!({
             "title": fields.text("title")?,
@@ -95,6 +92,5 @@ fn sessions(reader: &ForeignReader<'_>, found: &mut Incoming) -> Result<(), Stor
             key,
         });
         Ok(())
-    });
-    Ok(())
+    })
 }

@@ -6,8 +6,8 @@ use serde_json::Value;
 use strata_core::{
     graph::{
         Origin as Said,
+        constraints::{Constraints, Party, kind_word},
         label::{self, MAX_LABEL},
-        ontology::{Ontology, Party, kind_word},
     },
     id::{Id, IdKind},
     memory::Layer,
@@ -45,7 +45,7 @@ pub(super) struct GraphOutcome {
 pub(super) struct PreparedGraph {
     entities: Vec<PreparedEntity>,
     relations: Vec<PreparedRelation>,
-    ontology: Ontology,
+    constraints: Constraints,
     /// Entities that the gate did not take.
     pub(super) entities_refused: usize,
     /// Relations without one of their ends.
@@ -118,12 +118,17 @@ impl GraphPlan {
 
 impl PreparedGraph {
     /// Lets a graph through the gate. What does not pass is noted beside the other rows.
-    pub(super) fn new(origin: &Origin, ontology: Ontology, graph: &Graph, prepared: &mut Prepared) -> Self {
+    pub(super) fn new(
+        origin: &Origin,
+        constraints: Constraints,
+        graph: &Graph,
+        prepared: &mut Prepared,
+    ) -> Self {
         let knowledge = &graph.knowledge;
         let mut passed = Self {
             entities: Vec::new(),
             relations: Vec::new(),
-            ontology,
+            constraints,
             entities_refused: 0,
             dangling: graph.dangling,
         };
@@ -199,7 +204,7 @@ impl PreparedGraph {
             }
         };
         let (source, target) = (party(relation.source)?, party(relation.target)?);
-        self.ontology.check(&relation.relation, source, target).map_err(|misfit| misfit.to_string())
+        self.constraints.check(&relation.relation, source, target).map_err(|misfit| misfit.to_string())
     }
 
     /// Whether a relation is here, or was and has been taken back.

@@ -60,6 +60,9 @@ pub struct Response {
     pub rows: RowReport,
     /// Where they belong.
     pub scope: String,
+    /// The folder as it was named, when there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
 }
 
 impl Operation for ImportIncidents {
@@ -85,6 +88,7 @@ impl Operation for ImportIncidents {
         let mut response = Response { scope: scope.to_string(), ..Response::default() };
         let folder = match paths::reachable(engine, call, "path", &request.path) {
             Err(Error::File { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+                response.missing = Some(request.path);
                 return Ok(response);
             }
             found => found?,
@@ -159,7 +163,7 @@ fn name(
     let stored = EpisodeFilter {
         exactly: Some(scope.clone()),
         source: Some(SOURCE.to_owned()),
-        limit: usize::MAX >> 1,
+        limit: usize::MAX,
         ..EpisodeFilter::default()
     };
     let mut versions: HashMap<String, usize> = HashMap::new();
@@ -195,6 +199,10 @@ impl Render for Response {
             text.push_str(&format!(" ({} known already)", self.known));
         }
         let mark = if self.rows.rejected == 0 { Mark::Good } else { Mark::Warning };
-        self.rows.render(Document::new().note(mark, text))
+        let document = match &self.missing {
+            Some(path) => Document::new().note(Mark::Warning, format!("{text}: there is no folder {path}")),
+            None => Document::new().note(mark, text),
+        };
+        self.rows.render(document)
     }
 }

@@ -22,7 +22,7 @@ use crate::{
     memory::{draft::placed, remember::ScopeName},
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     paths,
-    render::{Document, Mark, Render},
+    render::{Document, Mark, Render, counted},
 };
 
 /// See the module.
@@ -119,8 +119,8 @@ impl Operation for ImportPLayer {
         let source = gate.field("source", request.source.as_deref())?.unwrap_or_else(|| SOURCE.into());
         let origin = Origin::new(engine, call, &source);
         let mut prepared = prepare(engine, &origin, std::mem::take(&mut database.incoming));
-        let ontology = engine.settings().config.graph.ontology()?;
-        let graph = PreparedGraph::new(&origin, ontology, &graph, &mut prepared);
+        let constraints = engine.settings().config.graph.constraints()?;
+        let graph = PreparedGraph::new(&origin, constraints, &graph, &mut prepared);
         let (plan, graph_plan) = engine.ledger(call)?.read(&engine.control(call), |r| {
             let mut plan = decide(r, &origin, &prepared)?;
             let graph_plan = graph.plan(r, &origin)?;
@@ -180,7 +180,7 @@ pub(super) fn database_path(engine: &Engine, call: &Call<'_>, given: Option<&str
 /// later change of it can be told.
 fn summary(database: &PLayerDatabase) -> Summary {
     let (rows, hash) = database.audit;
-    let said = format!("p-layer schema {}; its audit_log has {rows} rows", database.schema);
+    let said = format!("p-layer schema {}; its audit_log has {}", database.schema, counted(rows, "row"));
     (SOURCE.to_owned(), said, Some(hash))
 }
 
@@ -225,13 +225,17 @@ impl Response {
     }
 }
 
+fn graph(entities: usize, relations: usize) -> String {
+    format!("{} and {}", counted(entities, "entity"), counted(relations, "relation"))
+}
+
 impl Render for Response {
     fn render(&self) -> Document {
         let would = if self.dry_run { "would import" } else { "imported" };
         let text = format!(
-            "{would} {} memories and {} episodes into {} from {} ({} known already, {} updated, {} ended, {} left out)",
-            self.added,
-            self.episodes_added,
+            "{would} {} and {} into {} from {} ({} known already, {} updated, {} ended, {} left out)",
+            counted(self.added, "memory"),
+            counted(self.episodes_added, "episode"),
             self.scope,
             self.path,
             self.known + self.episodes_known,
@@ -251,16 +255,15 @@ impl Render for Response {
             ));
         }
         if self.entities_imported + self.relations_imported > 0 {
-            let (entities, relations) = (self.entities_imported, self.relations_imported);
-            document = document.text(format!("graph: {entities} entities and {relations} relations"));
+            let graph = graph(self.entities_imported, self.relations_imported);
+            document = document.text(format!("graph: {graph}"));
         }
         if self.entities_skipped + self.relations_skipped > 0 {
-            let (entities, relations) = (self.entities_skipped, self.relations_skipped);
-            document = document
-                .note(Mark::Warning, format!("{entities} entities and {relations} relations were left out"));
+            let graph = graph(self.entities_skipped, self.relations_skipped);
+            document = document.note(Mark::Warning, format!("left out of the graph: {graph}"));
         }
         if self.snapshots > 0 {
-            document = document.text(format!("{} snapshots are not taken over", self.snapshots));
+            document = document.text(format!("not taken over: {}", counted(self.snapshots, "snapshot")));
         }
         self.rows.render(document)
     }

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use strata_core::{
     memory::{Kind, Layer},
-    time::Timestamp,
+    time::{DAY, Timestamp},
 };
 use strata_store::{
     error::StoreError,
-    foreign::{Cell, ForeignReader, ForeignRow},
+    foreign::{Cell, ForeignReader},
     ledger::{DEFAULT_PRIORITY, RuleAttributes},
 };
 
@@ -30,8 +30,6 @@ const KNOWN_CHECKSUMS: [&str; 4] = [
 ];
 /// The table that makes a database one of p-layer's.
 const KNOWLEDGE: &str = "knowledge";
-/// Microseconds of a day.
-const DAY: f64 = 86_400e6;
 /// The longest time to live in days: a century.
 const MAX_TTL: f64 = 36_525.0;
 
@@ -99,15 +97,17 @@ pub(super) fn read(reader: &ForeignReader<'_>) -> Result<PLayerDatabase, StoreEr
     Ok(database)
 }
 
-/// Runs `judge` on every row of a table, and notes by number those that it does not take.
+/// A table, the columns that are wanted of it, and the id above which rows are.
+pub(super) type Wanted = (&'static str, &'static [&'static str], Option<i64>);
+
+/// Runs `judge` on every row of a table as it is read, and notes by number those that it does not take.
 pub(super) fn each(
-    rows: &[ForeignRow],
-    table: &'static str,
-    names: &'static [&'static str],
+    reader: &ForeignReader<'_>,
+    (table, names, after): Wanted,
     findings: &mut Findings,
     mut judge: impl FnMut(&Fields<'_>, &mut Findings) -> Result<(), String>,
-) {
-    for row in rows {
+) -> Result<(), StoreError> {
+    reader.for_each(table, names, after, |row| {
         let fields = Fields { names, row };
         if let Err(why) = judge(&fields, findings) {
             match fields.text("id") {
@@ -115,7 +115,8 @@ pub(super) fn each(
                 _ => findings.reject(format_args!("{table}, row {}", row.place), why),
             }
         }
-    }
+        Ok(())
+    })
 }
 
 fn migrations(reader: &ForeignReader<'_>, database: &mut PLayerDatabase) -> Result<(), StoreError> {
@@ -177,9 +178,8 @@ fn knowledge(reader: &ForeignReader<'_>, found: &mut Incoming) -> Result<(), Sto
         "superseded_by",
         "superseded_reason",
     ];
-    let rows = reader.rows(KNOWLEDGE, NAMES, None)?;
     let memories = &mut found.memories;
-    each(&rows, KNOWLEDGE, NAMES, &mut found.findings, |fields, findings| {
+    each(reader, (KNOWLEDGE, NAMES, None), &mut found.findings, |fields, findings| {
         let key = key(fields, KNOWLEDGE)?;
         let kind = Kind::parse(&fields.needed("type")?).map_err(|e| e.to_string())?;
         let layer = layer_of(fields, Layer::P5)?;
@@ -202,8 +202,7 @@ fn knowledge(reader: &ForeignReader<'_>, found: &mut Incoming) -> Result<(), Sto
             key,
         });
         Ok(())
-    });
-    Ok(())
+    })
 }
 
 fn layer_of(fields: &Fields<'_>, default: Layer) -> Result<Layer, String> {
@@ -251,7 +250,7 @@ fn expiry(
         findings.adjust(key, "without a date its time to live has no end; it does not expire");
         return None;
     };
-    Some(Timestamp(from.0.saturating_add((days * DAY) as i64)))
+    Some(Timestamp(from.0.saturating_add((days * DAY as f64) as i64)))
 }
 
 fn ending(fields: &Fields<'_>, id: i64) -> Result<Ending, String> {
@@ -265,9 +264,8 @@ fn ending(fields: &Fields<'_>, id: i64) -> Result<Ending, String> {
 
 fn episodes(reader: &ForeignReader<'_>, found: &mut Incoming) -> Result<(), StoreError> {
     const NAMES: &[&str] = &["id", "session_id", "kind", "payload", "created_at", "consolidated_at"];
-    let rows = reader.rows("episodes", NAMES, None)?;
     let episodes = &mut found.episodes;
-    each(&rows, "episodes", NAMES, &mut found.findings, |fields, findings| {
+    each(reader, ("episodes", NAMES, None), &mut found.findings, |fields, findings| {
         let key = key(fields, "episodes")?;
         let mut metadata = BTreeMap::from([("kind".to_owned(), fields.needed("kind")?)]);
         metadata.extend(fields.text(CONSOLIDATED)?.map(|at| (CONSOLIDATED.to_owned(), at)));
@@ -279,16 +277,14 @@ fn episodes(reader: &ForeignReader<'_>, found: &mut Incoming) -> Result<(), Stor
             key,
         });
         Ok(())
-    });
-    Ok(())
+    })
 }
 
 fn rules(reader: &ForeignReader<'_>, found: &mut Incoming) -> Result<(), StoreError> {
     const NAMES: &[&str] =
         &["id", "priority", "layer", "scope", "condition", "text", "source", "enabled", "created_at"];
-    let rows = reader.rows("rules", NAMES, None)?;
     let memories = &mut found.memories;
-    each(&rows, "rules", NAMES, &mut found.findings, |fields, findings| {
+    each(reader, ("rules", NAMES, None), &mut found.findings, |fields, findings| {
         let key = key(fields, "rules")?;
         let mut priority = fields.integer("priority")?.unwrap_or(DEFAULT_PRIORITY);
         if priority < 0 {
@@ -319,17 +315,15 @@ fn rules(reader: &ForeignReader<'_>, found: &mut Incoming) -> Result<(), StoreEr
             key,
         });
         Ok(())
-    });
-    Ok(())
+    })
 }
 
 /// Reads entities; also those of stores with fewer columns.
 pub(super) fn entities(reader: &ForeignReader<'_>, found: &mut Incoming) -> Result<(), StoreError> {
     const NAMES: &[&str] = &["id", "label", "type", "properties", "knowledge_id", "created_at"];
-    let rows = reader.rows("entities", NAMES, None)?;
     let graph = &mut found.graph;
     graph.knowledge = knowledge_keys(reader)?;
-    each(&rows, "entities", NAMES, &mut found.findings, |fields, findings| {
+    each(reader, ("entities", NAMES, None), &mut found.findings, |fields, findings| {
         let id = fields.id()?;
         let row = format!("entities #{id}");
         graph.entity(ImportedEntity {
@@ -342,30 +336,26 @@ pub(super) fn entities(reader: &ForeignReader<'_>, found: &mut Incoming) -> Resu
             created_at: fields.date("created_at").ok(),
         });
         Ok(())
-    });
-    Ok(())
+    })
 }
 
 /// The rows of `knowledge` by their ids, all of them: entities may belong to rows that were read long ago.
 fn knowledge_keys(reader: &ForeignReader<'_>) -> Result<HashMap<i64, RowKey>, StoreError> {
     const NAMES: &[&str] = &["id", "created_at"];
-    if !reader.has(KNOWLEDGE) {
-        return Ok(HashMap::new());
-    }
-    let rows = reader.rows(KNOWLEDGE, NAMES, None)?;
-    let named = rows.iter().filter_map(|row| {
+    let mut keys = HashMap::new();
+    reader.for_each(KNOWLEDGE, NAMES, None, |row| {
         let fields = Fields { names: NAMES, row };
-        Some((fields.id().ok()?, key(&fields, KNOWLEDGE).ok()?))
-    });
-    Ok(named.collect())
+        keys.extend(fields.id().ok().zip(key(&fields, KNOWLEDGE).ok()));
+        Ok(())
+    })?;
+    Ok(keys)
 }
 
 /// Reads relations, once the entities are known.
 pub(super) fn relations(reader: &ForeignReader<'_>, found: &mut Incoming) -> Result<(), StoreError> {
     const NAMES: &[&str] = &["id", "source_id", "target_id", "type", "properties", "created_at"];
-    let rows = reader.rows("relations", NAMES, None)?;
     let graph = &mut found.graph;
-    each(&rows, "relations", NAMES, &mut found.findings, |fields, findings| {
+    each(reader, ("relations", NAMES, None), &mut found.findings, |fields, findings| {
         let row = format!("relations #{}", fields.id()?);
         let end = |name: &str| fields.integer(name)?.ok_or_else(|| format!("`{name}` is empty"));
         let rest = (
@@ -376,21 +366,21 @@ pub(super) fn relations(reader: &ForeignReader<'_>, found: &mut Incoming) -> Res
         let key = key(fields, "relations")?;
         graph.relation(ends, fields.needed("type")?, rest, key, findings);
         Ok(())
-    });
-    Ok(())
+    })
 }
 
 /// How many rows the audit log has, and a hash over them in order.
 fn audit(reader: &ForeignReader<'_>) -> Result<(usize, [u8; 32]), StoreError> {
     const NAMES: &[&str] =
         &["id", "action", "knowledge_id", "layer", "who", "detail", "denied", "created_at"];
-    let rows = reader.rows("audit_log", NAMES, None)?;
-    let mut hasher = blake3::Hasher::new();
-    for row in &rows {
+    let (mut rows, mut hasher) = (0, blake3::Hasher::new());
+    reader.for_each("audit_log", NAMES, None, |row| {
         let line: Vec<serde_json::Value> = row.cells.iter().map(cell_as_json).collect();
         hasher.update(serde_json::Value::from(line).to_string().as_bytes()).update(b"\n");
-    }
-    Ok((rows.len(), *hasher.finalize().as_bytes()))
+        rows += 1;
+        Ok(())
+    })?;
+    Ok((rows, *hasher.finalize().as_bytes()))
 }
 
 fn cell_as_json(cell: &Cell) -> serde_json::Value {

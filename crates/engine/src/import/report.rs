@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::prepare::Prepared;
-use crate::render::{Block, Document, Mark};
+use crate::render::{Block, Document, Mark, counted};
 
 /// Rows listed of each sort.
 const LISTED: usize = 50;
@@ -58,8 +58,8 @@ impl RowReport {
         }
         if self.redacted_rows > 0 {
             let text = format!(
-                "secrets were blacked out in {} rows: {}",
-                self.redacted_rows,
+                "secrets were blacked out in {}: {}",
+                counted(self.redacted_rows, "row"),
                 self.redacted.join(", ")
             );
             document = document.note(Mark::Warning, text);

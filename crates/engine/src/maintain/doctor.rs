@@ -1,5 +1,6 @@
 //! `doctor`: looks a home over, says what is wrong and what to do. Creates nothing; repairs only on request.
 
+mod covered;
 mod home;
 mod index;
 mod ledger;
@@ -12,9 +13,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     engine::Engine,
     error::Error,
-    maintain::counted,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
-    render::{Block, Document, Mark, Render},
+    render::{Block, Document, Mark, Render, counted},
 };
 
 /// See the module.
@@ -80,7 +80,7 @@ impl Operation for Doctor {
         cli: &["doctor"],
         positional: &[],
         title: "Look the home over",
-        about: "Checks the home: permissions and disk, schema, integrity, the audit with its signatures, states, rules, links, \
+        about: "Checks the home: permissions and disk, schema, integrity, the audit with its signatures, texts, events, reviews, states, rules, links, \
                 snapshots, graph, index, indexed files, configuration, leftovers, jobs, purges and backups. Each finding says what to do. Use \
                 it when something looks wrong or after a crash. It changes nothing unless `fix` is given, which does only \
                 what cannot lose anything.",
@@ -101,7 +101,7 @@ impl Operation for Doctor {
         let Examination { findings, fixed, .. } = patient;
         Ok(Response {
             healthy: findings.iter().all(|f| f.status != Verdict::Bad),
-            initialized: engine.is_initialised(),
+            initialized: engine.is_initialised().unwrap_or(false),
             home: engine.home().display().to_string(),
             findings,
             fixed,
@@ -125,7 +125,17 @@ impl Examination<'_> {
         self.semantic();
         self.judge();
         self.place();
-        if !self.engine.is_initialised() {
+        if self.engine.settings().store.is_some() {
+            self.ok("store", format!("{}, tenant {}", self.engine.place(), self.engine.tenant()));
+        }
+        let initialised = match self.engine.is_initialised() {
+            Ok(initialised) => initialised,
+            Err(error) => {
+                self.bad("store", error.to_string(), error.hint());
+                return Ok(());
+            }
+        };
+        if !initialised {
             self.warn("ledger", "nothing is stored here yet", "run `strata init`, or just store something");
             return Ok(());
         }
@@ -136,6 +146,8 @@ impl Examination<'_> {
         self.attempt("integrity", Self::integrity)?;
         self.attempt("audit", Self::audit)?;
         self.attempt("texts", Self::texts)?;
+        self.attempt("events", Self::events)?;
+        self.attempt("reviews", Self::questions)?;
         self.attempt("states", Self::states)?;
         self.attempt("rules", Self::rules)?;
         self.attempt("successors", Self::successors)?;

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_core::{
     principal::{Principal, PrincipalKind},
-    time::Timestamp,
+    time::{HOUR, Timestamp},
 };
 use strata_store::{
     error::StoreError,
@@ -26,8 +26,6 @@ pub use tasks::{TASKS, Task};
 /// See the module.
 pub struct Maintain;
 
-/// Microseconds of an hour.
-const HOUR: i64 = 3_600_000_000;
 /// How long a task that failed rests before it is due again.
 const REST: i64 = HOUR;
 
@@ -91,7 +89,7 @@ impl Operation for Maintain {
         let chosen = chosen(request.task.as_deref())?;
         let dry_run = request.dry_run.unwrap_or(false);
         let mut response = Response { dry_run, ..Response::default() };
-        if !engine.is_initialised() {
+        if !engine.is_initialised()? {
             return Ok(response);
         }
         let system = Principal::new(PrincipalKind::System, "maintain").on_behalf_of(call.principal);
@@ -109,7 +107,7 @@ const FAILED: &str = "failed";
 
 /// The upkeep that an idle server does. Nothing when the home is not there or cannot be written.
 pub fn when_idle(engine: &Engine, call: &Call<'_>) -> Result<Response, Error> {
-    let writable = engine.is_initialised()
+    let writable = engine.is_initialised()?
         && matches!(engine.existing_ledger()?.access(&engine.control(call))?, Access::ReadWrite);
     if writable { Maintain::run(engine, call, Request::default()) } else { Ok(Response::default()) }
 }

@@ -21,12 +21,9 @@ use strata_store::{
     },
 };
 
-use super::{
-    counted,
-    transfer::{
-        DistilsLine, EpisodeLine, EvidenceLine, Header, LOAD, Line, MemoryLine, ProjectLine, PurgedLine,
-        ReviewLine, RuleLine, SnapshotLine, StateLine, VERSION, is_export, read_record,
-    },
+use super::transfer::{
+    DistilsLine, EpisodeLine, EvidenceLine, Header, LOAD, Line, MemoryLine, ProjectLine, PurgedLine,
+    ReviewLine, RuleLine, SnapshotLine, StateLine, VERSION, is_export, read_record,
 };
 use crate::{
     engine::Engine,
@@ -34,7 +31,7 @@ use crate::{
     memory::reference::sees_scope,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     paths,
-    render::{Document, Mark, Render},
+    render::{Document, Mark, Render, counted},
 };
 
 /// See the module.
@@ -90,7 +87,7 @@ impl Operation for Export {
                 order that never changes, so that two exports compare line by line. Use it to move to another machine or to \
                 read everything elsewhere; `strata load FILE` is the way back. For safety copies `backup create` is better: \
                 it keeps the audit too.",
-        effect: Effect::Read,
+        effect: Effect::Files,
         audience: Audience::Everyone,
     };
 
@@ -355,7 +352,7 @@ fn origin(r: &LedgerRead<'_>, seq: i64) -> Result<(i64, String), StoreError> {
 /// Whether a review repeats words of exported memories only: a conflict has those of two.
 fn concerns_only(review: &ReviewRow, exported: &HashSet<String>) -> bool {
     let proposal: serde_json::Value = serde_json::from_str(&review.proposal).unwrap_or_default();
-    let other = proposal["a"].as_str().filter(|_| review.kind == crate::contradictions::file::KIND);
+    let other = proposal["a"].as_str().filter(|_| review.kind == crate::review::CONFLICT);
     exported.contains(&review.target) && other.is_none_or(|id| exported.contains(id))
 }
 

@@ -27,7 +27,7 @@ use crate::{
     job::Job,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     paths,
-    render::{Block, Document, Mark, Render},
+    render::{Block, Document, Mark, Render, counted},
 };
 
 /// See the module.
@@ -255,6 +255,7 @@ fn pass_gate(
     let now = engine.clock().now();
     let arrived = (0..).zip(lines).map(|(n, line)| Arrived {
         id: Id::from_bits(IdKind::Episode, engine.ids().bits()),
+        salt: engine.ids().salt(),
         at: line.at.unwrap_or(Timestamp(now.0.saturating_add(n))),
         line,
     });
@@ -289,6 +290,7 @@ fn pass_gate(
 /// A line with what was drawn for it on arrival.
 struct Arrived<'l> {
     id: Id,
+    salt: [u8; 16],
     at: Timestamp,
     line: &'l EpisodeLine,
 }
@@ -309,6 +311,7 @@ impl Arrived<'_> {
             scope: plan.scope.clone(),
             source: plan.source.clone(),
             writer: writer.to_owned(),
+            salt: self.salt,
         })
     }
 }
@@ -318,7 +321,7 @@ type Report<'a> = dyn Fn(u64, u64, &str) -> Result<(), Error> + 'a;
 
 /// How many events would be added and how many are known. Nothing is stored, no job either.
 fn compare(engine: &Engine, call: &Call<'_>, episodes: &[NewEpisode]) -> Result<(usize, usize), Error> {
-    if !engine.is_initialised() {
+    if !engine.is_initialised()? {
         return Ok((episodes.len(), 0));
     }
     let mut unknown = 0;
@@ -350,35 +353,22 @@ fn write_batches(
 /// Stores what is not known yet of a batch, on record, and says what became of each event.
 fn write_batch(engine: &Engine, call: &Call<'_>, batch: &[NewEpisode]) -> Result<Vec<EpisodeInsert>, Error> {
     let target = format!("episodes:{}", batch.len());
-    let row = NewAudit {
-        layer: Some(Layer::P2),
-        after_hash: Some(batch_hash(batch)),
-        ..NewAudit::new(call.principal, call.face, IMPORT, &target)
-    };
-    Ok(engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
-        let known = w.known_episodes(batch)?;
-        if known.iter().all(|e| !e.added) {
-            return Ok(known);
-        }
-        let seq = w.record(&row)?;
-        w.insert_episodes(batch, seq)
-    })?)
-}
-
-fn batch_hash(batch: &[NewEpisode]) -> [u8; 32] {
-    let mut hasher = blake3::Hasher::new();
-    for episode in batch {
-        hasher.update(&(episode.text.len() as u64).to_le_bytes()).update(episode.text.as_bytes());
-    }
-    *hasher.finalize().as_bytes()
+    let row =
+        NewAudit { layer: Some(Layer::P2), ..NewAudit::new(call.principal, call.face, IMPORT, &target) };
+    Ok(engine
+        .ledger(call)?
+        .write(&engine.control(call), engine.clock().now(), |w| w.store_episodes(batch, &row))?)
 }
 
 impl Render for Response {
     fn render(&self) -> Document {
         let would = if self.dry_run { "would import" } else { "imported" };
         let text = format!(
-            "{would} {} episodes into {} ({} known already, {} rejected)",
-            self.added, self.scope, self.known, self.rejected
+            "{would} {} into {} ({} known already, {} rejected)",
+            counted(self.added, "episode"),
+            self.scope,
+            self.known,
+            self.rejected
         );
         let mark = if self.rejected == 0 { Mark::Good } else { Mark::Warning };
         let mut document = Document::new().note(mark, text);

@@ -19,7 +19,7 @@ use crate::{
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     paths,
     project::storable,
-    render::{Block, Document, Mark, Render},
+    render::{Block, Document, Mark, Render, counted},
     wiki,
 };
 
@@ -83,7 +83,7 @@ impl Operation for IndexFiles {
         authority::authorise(engine, call, Action::Remember, Layer::P5, "")?;
         let job = Job::start(engine, call, "index", 0)?;
         let outcome = index(engine, call, &job, &path);
-        job.finish(outcome, |r| format!("{} files changed, {} gone", r.changed, r.gone))
+        job.finish(outcome, |r| format!("{} changed, {} gone", counted(r.changed, "file"), r.gone))
     }
 }
 
@@ -252,14 +252,18 @@ fn retire(
 impl Render for Response {
     fn render(&self) -> Document {
         let text = format!(
-            "indexed {}: {} files new or changed, {} unchanged, {} gone; {} sections",
-            self.root, self.changed, self.unchanged, self.gone, self.sections
+            "indexed {}: {} new or changed, {} unchanged, {} gone; {}",
+            self.root,
+            counted(self.changed, "file"),
+            self.unchanged,
+            self.gone,
+            counted(self.sections, "section")
         );
         let mut document = Document::new().note(Mark::Good, text);
         if self.unavailable > 0 {
             let text = format!(
-                "{} files could not be looked at; they stay searchable as they were",
-                self.unavailable
+                "{} could not be looked at and stays searchable as it was",
+                counted(self.unavailable, "file")
             );
             document = document.note(Mark::Warning, text);
         }

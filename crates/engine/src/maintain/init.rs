@@ -3,7 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_core::principal::PrincipalKind;
-use strata_store::ledger::{NewAudit, SCHEMA};
+use strata_store::{
+    Control, Database, StoreError,
+    ledger::{NewAudit, SCHEMA},
+};
 
 use crate::{
     authority::{self, PUBLIC_KEY, hexadecimal, public_key_text},
@@ -29,15 +32,22 @@ pub(crate) fn key_hash(key: &str) -> [u8; 32] {
     *blake3::hash(key.as_bytes()).as_bytes()
 }
 
-/// No arguments: the passphrase is asked for at the terminal.
+/// The passphrase is asked for at the terminal.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub struct Request {}
+pub struct Request {
+    /// On a server: the role that the application connects as. It may read and write every tenant's memory, each under its
+    /// tenant's name, but not change the schema. Run as the owner of the database.
+    pub app_role: Option<String>,
+}
 
 /// What was made.
 #[derive(Debug, Serialize)]
 pub struct Response {
     /// The home directory.
     pub home: String,
+    /// The server that holds the store, its user and its database; absent when the store is in the home.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store: Option<String>,
     /// Whether this call made the store.
     pub created: bool,
     /// The version of its schema.
@@ -64,12 +74,13 @@ impl Operation for Init {
         audience: Audience::People,
     };
 
-    fn run(engine: &Engine, call: &Call<'_>, _request: Request) -> Result<Response, Error> {
+    fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         engine.initialise(call)?;
         // The passphrase's salt may have been asked for just before, and made the store.
         let created = engine.has_made_ledger();
         let ledger = engine.existing_ledger()?;
         let control = engine.control(call);
+        prepare_server(engine, &control, request.app_role.as_deref())?;
         let known = ledger.read(&control, |r| r.setting(PUBLIC_KEY))?;
         // A passphrase that is given again must be this home's: silence would pass for a change of it.
         if known.is_some() {
@@ -98,11 +109,42 @@ impl Operation for Init {
         }
         Ok(Response {
             home: engine.home().display().to_string(),
+            store: engine.settings().store.as_ref().map(ToString::to_string),
             created,
             schema: SCHEMA.latest(),
             has_secret: known.is_some() || wanted.is_some(),
             secret_set: wanted.is_some(),
         })
+    }
+}
+
+/// Makes the index's schema as well, which an application's role could not, and lets that role in.
+fn prepare_server(engine: &Engine, control: &Control, role: Option<&str>) -> Result<(), Error> {
+    if engine.settings().store.is_none() {
+        return match role {
+            None => Ok(()),
+            Some(_) => Err(Error::argument(
+                "app_role",
+                "a store in the home has no roles",
+                "leave it out, or name a server with `--store`",
+            )),
+        };
+    }
+    let databases = [engine.existing_ledger()?.database(), engine.searcher().index().database()];
+    for database in databases {
+        match role {
+            Some(role) => database.admit(control, role)?,
+            None => create_if_allowed(database, control)?,
+        }
+    }
+    Ok(())
+}
+
+/// Another role than the owner finds the schemas made.
+fn create_if_allowed(database: &Database, control: &Control) -> Result<(), Error> {
+    match database.create(control) {
+        Err(StoreError::ReadOnly { .. }) => Ok(()),
+        outcome => Ok(outcome?),
     }
 }
 
@@ -136,8 +178,10 @@ pub(crate) fn parse_salt(text: &str) -> Option<[u8; 16]> {
 impl Render for Response {
     fn render(&self) -> Document {
         let what = if self.created { "initialized" } else { "already initialized:" };
-        let document = Document::new()
-            .note(Mark::Good, format!("{what} {} (schema version {})", self.home, self.schema));
+        let document = Document::new().note(
+            Mark::Good,
+            format!("{what} {} (schema version {})", self.store.as_ref().unwrap_or(&self.home), self.schema),
+        );
         let document = match (self.secret_set, self.has_secret) {
             (true, _) => document.note(Mark::Good, "passphrase set; rules, identity and purges now need it"),
             (false, true) => document,

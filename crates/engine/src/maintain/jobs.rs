@@ -97,10 +97,11 @@ impl Render for JobView {
             ("what".to_owned(), self.kind.clone()),
             ("state".to_owned(), self.state.to_owned()),
             ("progress".to_owned(), self.progress()),
-            ("now".to_owned(), self.message.clone()),
             ("queued".to_owned(), self.created_at.clone()),
         ];
+        let message = Some(self.message.clone()).filter(|message| !message.is_empty());
         let optional = [
+            ("now", &message),
             ("worker", &self.worker),
             ("last sign of life", &self.heartbeat),
             ("ended", &self.finished_at),

@@ -12,7 +12,6 @@ use self::{
     loading::Loading,
 };
 use super::{
-    counted,
     import::MAX_FILE,
     reindex::index_everything,
     transfer::{self, bad_line},
@@ -25,7 +24,7 @@ use crate::{
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     paths,
-    render::{Block, Document, Mark, Render},
+    render::{Block, Document, Mark, Render, counted},
 };
 
 /// See the module.

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use strata_store::{
     error::StoreError,
     index::{Index, IndexWriter, Opened},
-    ledger::LOCAL,
 };
 
 use crate::{
@@ -15,7 +14,7 @@ use crate::{
     error::Error,
     job::Job,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
-    render::{Document, Mark, Render},
+    render::{Document, Mark, Render, counted},
 };
 
 /// See the module.
@@ -69,7 +68,7 @@ impl Operation for Reindex {
         let job = Job::start(engine, call, "reindex", 0)?;
         let id = job.id().to_owned();
         let outcome = rebuild(engine, call, &job);
-        let (items, behind, set_aside) = job.finish(outcome, |(items, ..)| format!("{items} items"))?;
+        let (items, behind, set_aside) = job.finish(outcome, |(items, ..)| counted(*items, "item"))?;
         Ok(Response {
             path: engine.searcher().index().path().display().to_string(),
             items,
@@ -88,7 +87,7 @@ fn rebuild(engine: &Engine, call: &Call<'_>, job: &Job<'_>) -> Result<Rebuilt, E
     let items = u64::try_from(totals.memories + totals.episodes + totals.sources).unwrap_or(0);
     let set_aside = drop_index(engine, call)?;
     let behind = index_everything(engine, call, &mut |done, total| job.progress(done, total, "indexing"))?;
-    if behind == 0 && engine.searcher().index().database().exists() {
+    if behind == 0 && engine.searcher().index().database().exists(&engine.control(call))? {
         // The rows that the rebuild replaced are gone; now their space goes, too.
         engine.searcher().index().database().compact(&engine.control(call))?;
     }
@@ -109,7 +108,7 @@ fn drop_index(engine: &Engine, call: &Call<'_>) -> Result<Option<String>, Error>
         return Ok(Some(path.display().to_string()));
     }
     let epoch = engine.existing_ledger()?.read(&control, |r| r.epoch())?;
-    let reset = with_writer(engine, call, index, |writer| writer.reset(LOCAL, &epoch));
+    let reset = with_writer(engine, call, index, |writer| writer.reset(engine.tenant(), &epoch));
     match reset {
         Err(Error::Store(StoreError::Corrupt { .. } | StoreError::Foreign { .. })) => {
             match index.set_aside()? {
@@ -173,11 +172,11 @@ fn tidy(
     progress: &mut dyn FnMut() -> Result<(), Error>,
 ) -> Result<(), Error> {
     let index = engine.searcher().index();
-    if !index.database().exists() {
+    if !index.database().exists(&engine.control(call))? {
         return Ok(());
     }
     let Ok(Some(writer)) = index.writer(&engine.control(call)) else { return Ok(()) };
-    while writer.tidy(LOCAL, SLICE)? {
+    while writer.tidy(engine.tenant(), SLICE)? {
         progress()?;
     }
     Ok(())
@@ -187,12 +186,17 @@ impl Render for Response {
     fn render(&self) -> Document {
         let mut document = Document::new().note(
             Mark::Good,
-            format!("rebuilt {} from {} items; semantic search: {}", self.path, self.items, self.semantic),
+            format!(
+                "rebuilt {} from {}; semantic search: {}",
+                self.path,
+                counted(self.items, "item"),
+                self.semantic
+            ),
         );
         if self.behind > 0 {
             document = document.note(
                 Mark::Info,
-                format!("{} changes are left; another process is indexing them", self.behind),
+                format!("{} left; another process is indexing them", counted(self.behind, "change")),
             );
         }
         if let Some(aside) = &self.set_aside {

@@ -8,7 +8,7 @@ use strata_core::{
     policy::Action,
     principal::PrincipalKind,
     scope::Scope,
-    time::{Timestamp, parse_range},
+    time::{DAY, Timestamp},
 };
 use strata_store::ledger::{MemoryRow, RuleAttributes, State};
 
@@ -18,10 +18,9 @@ use crate::{
     error::Error,
     gate::{self, Gate},
     operation::Call,
+    request::{moment, unit},
 };
 
-/// Microseconds of a day.
-const DAY: i64 = 86_400_000_000;
 /// The longest time to live: a century.
 const MAX_TTL_DAYS: u32 = 36_525;
 
@@ -88,7 +87,7 @@ impl Draft {
             None => Kind::default(),
         };
         let (valid_from, valid_to) = validity(engine, request)?;
-        let draft = Self {
+        Ok(Self {
             layer: request.layer.map_or_else(|| kind.default_layer(), Layer::from),
             title: gate.field("title", request.title.as_deref())?,
             topic_key: gate.field("topic_key", request.topic_key.as_deref())?,
@@ -113,8 +112,7 @@ impl Draft {
             kind,
             rule: None,
             action: Action::Remember.as_str(),
-        };
-        Ok(draft)
+        })
     }
 
     /// The next version of `old`, which it replaces, in `state`: all that is not changed stays. `evidence` is
@@ -151,11 +149,8 @@ impl Draft {
 
 fn validity(engine: &Engine, request: &Request) -> Result<(Option<Timestamp>, Option<Timestamp>), Error> {
     let zone = &engine.settings().zone;
-    let read = |field: &str, text: &Option<String>| {
-        text.as_deref().map(|t| parse_range(t, zone).map_err(|e| Error::parse(field, &e))).transpose()
-    };
-    let from = read("valid_from", &request.valid_from)?.map(|r| r.from);
-    let mut to = read("valid_to", &request.valid_to)?.map(|r| r.to);
+    let from = moment(zone, "valid_from", request.valid_from.as_deref())?.map(|range| range.from);
+    let mut to = moment(zone, "valid_to", request.valid_to.as_deref())?.map(|range| range.to);
     if let Some(days) = request.ttl_days {
         if days == 0 || days > MAX_TTL_DAYS {
             return Err(Error::argument(
@@ -172,16 +167,6 @@ fn validity(engine: &Engine, request: &Request) -> Result<(Option<Timestamp>, Op
             Err(Error::argument("valid_to", "ends before `valid_from` begins", "swap the two dates"))
         }
         range => Ok(range),
-    }
-}
-
-/// A number of 0 to 1.
-pub(crate) fn unit(field: &str, value: Option<f64>) -> Result<Option<f64>, Error> {
-    match value {
-        Some(v) if !(0.0..=1.0).contains(&v) => {
-            Err(Error::argument(field, format!("{v} is out of range"), "send a number from 0 to 1"))
-        }
-        value => Ok(value),
     }
 }
 

@@ -56,7 +56,7 @@ impl Operation for Forget {
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let old = find(engine, call, &request.id)?;
-        if matches!(old.state.status, Status::Superseded | Status::Archived | Status::Trashed) {
+        if is_out_of_use(&old) {
             return Err(Error::Conflict {
                 message: format!("memory {} is already {}", old.id, old.state.status),
                 hint: "it is out of every search; nothing is left to do".into(),
@@ -66,6 +66,11 @@ impl Operation for Forget {
         let reason = Gate::default().field("reason", request.reason.as_deref())?.unwrap_or_default();
         change_status(engine, call, Action::Forget, &old, &state, &reason)
     }
+}
+
+/// Whether it is out of every search already.
+pub(crate) fn is_out_of_use(memory: &MemoryRow) -> bool {
+    matches!(memory.state.status, Status::Superseded | Status::Archived | Status::Trashed)
 }
 
 /// The memory that a change names.

@@ -38,6 +38,7 @@ pub struct Request {
     /// The id from `recall` (its first six characters after the underscore are enough), or #number.
     pub id: String,
     /// Most tokens of the reply, estimated, at least 50. What does not fit is left out in whole parts and named; the text itself always stays. Default: everything.
+    #[schemars(range(min = 50))]
     pub budget_tokens: Option<u32>,
 }
 
@@ -246,15 +247,14 @@ impl Operation for Inspect {
     };
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
-        let limit = budget::checked(request.budget_tokens)?;
         let zone = &engine.settings().zone;
-        let ledger = engine.ledger(call)?;
+        let ledger = engine.existing_ledger()?;
         let control = engine.control(call);
         if let Ok(partial) = PartialId::parse(&request.id)
             && partial.kind == IdKind::Episode
         {
             let mut view = ledger.read(&control, |r| Ok(episode(r, call, &partial, zone)))??;
-            budget::fit(&mut view, limit);
+            budget::fit(&mut view, request.budget_tokens);
             return Ok(Response::Episode(Box::new(view)));
         }
         if let Ok(id) = Id::parse(&request.id)
@@ -270,7 +270,7 @@ impl Operation for Inspect {
             *known += waiting;
         }
         engine.note_usage(call, &[], &[(view.number, 1)]);
-        budget::fit(&mut view, limit);
+        budget::fit(&mut view, request.budget_tokens);
         Ok(Response::Memory(Box::new(view)))
     }
 }

@@ -52,7 +52,7 @@ impl Similar {
         let differences = self.differences.join(", ");
         match self.verdict {
             "changed_value" => format!(
-                "{} says the same with another value ({differences}); if this replaces it, call `remember` with supersedes {}",
+                "{} says the same with another value ({differences}); if this replaces it, call `remember` with `supersedes` {}",
                 self.id, self.id
             ),
             "opposed" => format!("{} says the opposite ({differences})", self.id),
@@ -95,8 +95,8 @@ impl Contradicts {
     pub fn sentence(&self) -> String {
         let [stored, new] = &self.values;
         format!(
-            "contradicts {} in {} of \"{}\": {stored} there, {new} here; if this replaces it, call `remember` with supersedes {}",
-            self.id, self.axis, self.subject, self.id
+            "contradicts {}: of \"{}\" it says {stored}, this {new}; if this replaces it, call `remember` with `supersedes` {}",
+            self.id, self.subject, self.id
         )
     }
 }

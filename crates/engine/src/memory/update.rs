@@ -9,12 +9,7 @@ use strata_core::{
 };
 use strata_store::ledger::{MemoryRow, NewAudit, State};
 
-use super::{
-    draft::{Draft, unit},
-    reference::Reference,
-    remember::LayerName,
-    write,
-};
+use super::{draft::Draft, reference::Reference, remember::LayerName, write};
 use crate::{
     authority,
     engine::Engine,
@@ -22,6 +17,7 @@ use crate::{
     gate::Gate,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Document, Mark, Render},
+    request::unit,
 };
 
 /// See the module.

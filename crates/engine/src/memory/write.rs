@@ -63,7 +63,7 @@ struct Plan {
 /// Refusals by the policy, for the new layer and that of the memory it replaces; a conflict when
 /// somebody else replaced that one first.
 pub fn store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Stored, Error> {
-    let actor = authority::authorise(engine, call, Action::Remember, draft.layer, "")?;
+    let actor = may_store(engine, call, draft)?;
     let ledger = engine.ledger(call)?;
     let control = engine.control(call);
     let identity = duplicate::identity(&draft.text);
@@ -74,10 +74,16 @@ pub fn store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Stored, 
     let similar = nearest(candidates, draft);
     let plan = ledger.read(&control, |read| Ok(plan(read, call, draft, &identity, similar, now)))??;
     let actor = match &plan.predecessor {
-        Some(old) => authority::either(
-            actor,
-            authority::authorise(engine, call, Action::Update, old.state.layer, &old.id)?,
-        ),
+        Some(old) => {
+            let name = if draft.action == Action::Remember.as_str() {
+                Action::Update.as_str()
+            } else {
+                draft.action
+            };
+            let leaving =
+                authority::authorise_as(engine, call, Action::Update, name, old.state.layer, &old.id)?;
+            authority::either(actor, leaving)
+        }
         None => actor,
     };
     let new = new_memory(engine, &actor, draft, &identity, plan.predecessor.as_ref(), &plan.reason);
@@ -98,12 +104,17 @@ pub fn store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Stored, 
     Ok(stored)
 }
 
+/// Who stores a draft, if the caller may. A refusal is on record under the word that storing it would be.
+fn may_store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Principal, Error> {
+    authority::authorise_as(engine, call, Action::Remember, draft.action, draft.layer, "")
+}
+
 /// Stores drafts that are known to be unlike each other and everything stored, in one transaction; they are
 /// not looked at for duplicates and names, and not indexed yet.
 pub(crate) fn store_distinct(engine: &Engine, call: &Call<'_>, drafts: &[Draft]) -> Result<(), Error> {
     let mut new = Vec::with_capacity(drafts.len());
     for draft in drafts {
-        let actor = authority::authorise(engine, call, Action::Remember, draft.layer, "")?;
+        let actor = may_store(engine, call, draft)?;
         let identity = duplicate::identity(&draft.text);
         let memory = new_memory(engine, &actor, draft, &identity, None, "");
         new.push((actor, draft.action, memory));
@@ -137,7 +148,7 @@ pub(crate) fn store_derived(
     is_wanted: &dyn Fn(&LedgerWrite<'_>) -> Result<bool, StoreError>,
     also: &dyn Fn(&LedgerWrite<'_>, i64, Seq) -> Result<(), StoreError>,
 ) -> Result<Option<String>, Error> {
-    let actor = authority::authorise(engine, call, Action::Remember, draft.layer, "")?;
+    let actor = may_store(engine, call, draft)?;
     let new = new_memory(engine, &actor, draft, &duplicate::identity(&draft.text), None, "");
     let stored = engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
         if !is_wanted(w)? {
@@ -275,8 +286,7 @@ pub(crate) fn new_memory(
     reason: &str,
 ) -> NewMemory {
     let now = engine.clock().now();
-    let mut salt = [0; 16];
-    engine.ids().fill(&mut salt);
+    let salt = engine.ids().salt();
     let id = Id::from_bits(IdKind::Memory, engine.ids().bits());
     NewMemory {
         kind: draft.kind.clone(),

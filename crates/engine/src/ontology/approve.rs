@@ -4,7 +4,7 @@ use strata_core::policy::Action;
 
 use super::{
     Outcome, Request,
-    desk::{Desk, checked},
+    desk::{Desk, checked, reworded},
     proposal::Stage,
 };
 use crate::{
@@ -36,8 +36,8 @@ impl Operation for Approve {
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Outcome, Error> {
         let id = request.id;
         checked("id", &id)?;
-        let actor = Desk::new(engine, call).authorise(Action::Approve, ("approve", "gate_approve"), &id)?;
         let desk = Desk::new(engine, call);
+        let actor = desk.authorise(Action::Approve, ("approve", "gate_approve"), &id)?;
         let lock = desk.lock()?;
         let mut opened = desk.open(&id)?;
         let past = desk.past(&opened.proposal)?;
@@ -59,6 +59,9 @@ impl Operation for Approve {
                 )));
             }
         }
+        if past.reworded {
+            return Err(reworded(&opened));
+        }
         let Some(secret) = call.secret else {
             return Err(Error::Internal("an approval without the secret".into()));
         };
@@ -69,7 +72,7 @@ impl Operation for Approve {
         desk.save(&lock, &opened)?;
         let entry = opened.proposal.entry;
         Ok(Outcome::done(format!(
-            "approved '{id}': {}, \"{}\" in {}, of {}; `strata gate apply {id}` puts it into the ontology",
+            "approved '{id}': {}, \"{}\" in {}, of {}; `gate apply {id}` puts it into the ontology",
             entry.id, entry.title, entry.space, entry.file
         )))
     }

@@ -72,7 +72,7 @@ impl Operation for Retire {
         }
         if gone == 0 {
             return Ok(Outcome::not(format!(
-                "no line has the id '{target}'; `strata gate apply {id}` would add it, `strata gate deprecate {id}` drops the proposal"
+                "no line has the id '{target}'; `gate apply {id}` would add it, `strata gate deprecate {id}` drops the proposal"
             )));
         }
         desk.write_ontology(&lock, Some(&text), &after)?;

@@ -8,7 +8,7 @@ use crate::{
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
-    render::{Document, Mark, Render},
+    render::{Document, Mark, Render, counted},
 };
 
 /// See the module.
@@ -60,10 +60,13 @@ impl Operation for Validate {
 impl Render for Response {
     fn render(&self) -> Document {
         let head = match self.ok {
-            true => Document::new().note(Mark::Good, format!("{} entries, all well formed", self.count)),
+            true => {
+                Document::new().note(Mark::Good, format!("{}, all well formed", counted(self.count, "entry")))
+            }
             // No file is no entries, not bad ones.
             false if self.count == 0 => Document::new(),
-            false => Document::new().note(Mark::Bad, format!("{} entries, not all well formed", self.count)),
+            false => Document::new()
+                .note(Mark::Bad, format!("{}, not all well formed", counted(self.count, "entry"))),
         };
         let document =
             self.errors.iter().fold(head, |document, error| document.note(Mark::Bad, error.clone()));

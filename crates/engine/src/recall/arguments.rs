@@ -5,18 +5,25 @@ use serde::Deserialize;
 use strata_core::{
     memory::{Kind, Layer},
     scope::Scope,
-    time::{TimeRange, Timestamp, parse_range},
+    time::Timestamp,
 };
 use strata_store::index::SourceKind;
 
 use super::search::{Floor, Query};
 use crate::{
-    engine::Engine, error::Error, gate::MAX_ENTRIES, memory::remember::LayerName, operation::Call,
+    engine::Engine,
+    error::Error,
+    gate::MAX_ENTRIES,
+    memory::remember::LayerName,
+    operation::Call,
     project::storable,
+    request::{moment, period},
 };
 
 /// Most results that one call returns.
 pub const MAX_LIMIT: u32 = 100;
+/// Most tokens of an answer.
+pub const MAX_BUDGET: u32 = 8_000;
 
 /// What to look for.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -24,6 +31,7 @@ pub struct Request {
     /// What you want to know, in plain words or keywords, in any language. Any text is safe.
     pub query: String,
     /// At most this many results, 1 to 100. Default 10.
+    #[schemars(range(min = 1, max = MAX_LIMIT))]
     pub limit: Option<u32>,
     /// Only these layers.
     #[serde(default)]
@@ -55,7 +63,8 @@ pub struct Request {
     pub explain: Option<bool>,
     /// Also show one other memory by chance. Default false: the same question has the same answer.
     pub serendipity: Option<bool>,
-    /// Most tokens of the answer. Default 2000, at most 8000.
+    /// Most tokens of the answer, at most 8000. Default 2000.
+    #[schemars(range(min = 1, max = MAX_BUDGET))]
     pub budget_tokens: Option<u32>,
     /// Search by words alone, without meaning.
     pub no_semantic: Option<bool>,
@@ -91,17 +100,8 @@ impl Request {
             return Err(Error::argument("query", "is empty", hint));
         }
         let zone = &engine.settings().zone;
-        let moment = |field: &str, text: &Option<String>| {
-            text.as_deref().map(|t| parse_range(t, zone).map_err(|e| Error::parse(field, &e))).transpose()
-        };
-        let (since, until) = (moment("since", &self.since)?, moment("until", &self.until)?);
-        let time = TimeRange {
-            from: since.map_or(TimeRange::ALL.from, |r| r.from),
-            to: until.map_or(TimeRange::ALL.to, |r| r.to),
-        };
-        if time.from >= time.to {
-            return Err(Error::argument("until", "lies before `since`", "swap the two"));
-        }
+        let as_of = moment(zone, "as_of", self.as_of.as_deref())?;
+        let valid_at = moment(zone, "valid_at", self.valid_at.as_deref())?;
         self.check_lists()?;
         Ok(Query {
             text: self.query.clone(),
@@ -115,12 +115,12 @@ impl Request {
             sources: self.sources.iter().map(|s| s.kind()).collect(),
             tags: self.tags.clone(),
             session: self.session.clone(),
-            time,
-            as_of: moment("as_of", &self.as_of)?.map(|r| Timestamp(r.to.0.saturating_sub(1))),
-            valid_at: moment("valid_at", &self.valid_at)?.map(|r| r.from),
+            time: period(zone, self.since.as_deref(), self.until.as_deref())?,
+            as_of: as_of.map(|range| Timestamp(range.to.0.saturating_sub(1))),
+            valid_at: valid_at.map(|range| range.from),
             floor: Floor::Answer,
             words_only: self.no_semantic.unwrap_or(false),
-            limit: self.limit(engine)?,
+            limit: self.limit(engine),
         })
     }
 
@@ -141,12 +141,10 @@ impl Request {
         }
     }
 
-    fn limit(&self, engine: &Engine) -> Result<usize, Error> {
-        let limit = self.limit.unwrap_or(engine.settings().config.recall.limit);
-        if limit == 0 {
-            return Err(Error::argument("limit", "0 asks for nothing", format!("send 1 to {MAX_LIMIT}")));
-        }
-        Ok(limit.min(MAX_LIMIT) as usize)
+    fn limit(&self, engine: &Engine) -> usize {
+        // What the configuration says comes by no schema.
+        let usual = engine.settings().config.recall.limit.clamp(1, MAX_LIMIT);
+        self.limit.unwrap_or(usual) as usize
     }
 
     fn standing(&self, standing: &Scope) -> Scope {
@@ -158,11 +156,6 @@ impl Request {
             Some(branch) => Scope { branch: Some(storable(branch)), ..here },
             None => here,
         }
-    }
-
-    /// The limit that was asked for, where it is above the highest.
-    pub fn beyond_limit(&self) -> Option<u32> {
-        self.limit.filter(|limit| *limit > MAX_LIMIT)
     }
 
     /// Whether anything but the query narrows the search.

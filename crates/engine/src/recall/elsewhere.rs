@@ -7,7 +7,7 @@ use strata_core::{
 };
 
 use super::search::{Query, search};
-use crate::{engine::Engine, error::Error, operation::Call};
+use crate::{engine::Engine, error::Error, operation::Call, render::counted};
 
 /// Where else something was found. Never what: that would carry one project's text into another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -41,7 +41,7 @@ pub fn look(
     if call.principal.kind != PrincipalKind::Human {
         return Ok(None);
     }
-    let known = engine.ledger(call)?.read(&engine.control(call), |r| r.memory_counts())?;
+    let known = engine.read(call, |r| r.memory_counts())?;
     let mut others: Vec<String> = known
         .into_iter()
         .filter(|c| c.scope.namespace == SHARED)
@@ -63,8 +63,7 @@ impl Elsewhere {
     /// What to tell the reader.
     pub fn sentence(&self) -> String {
         match self.without_filters {
-            Some(1) => "without the filters there is 1 hit; loosen them".to_owned(),
-            Some(n) => format!("without the filters there are {n} hits; loosen them"),
+            Some(n) => format!("without the filters: {}; loosen them", counted(n, "hit")),
             None => format!("there are hits in: {}; pass --project to look there", self.projects.join(", ")),
         }
     }

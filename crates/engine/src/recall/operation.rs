@@ -5,7 +5,7 @@ use strata_core::budget::estimate_tokens;
 use strata_store::ledger::MemoryRow;
 
 use super::{
-    arguments::{MAX_LIMIT, Request},
+    arguments::Request,
     chance,
     elsewhere::{self, Elsewhere},
     item::Item,
@@ -16,7 +16,7 @@ use crate::{
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset, is_default},
-    render::{Block, Document, Mark, Render, Trust, record_text, shortened},
+    render::{Block, Document, Mark, Record, Render, Trust, counted, record_text, shortened},
 };
 
 /// See the module.
@@ -24,8 +24,6 @@ pub struct Recall;
 
 /// Tokens of an answer when the caller names no budget.
 const DEFAULT_BUDGET: u32 = 2_000;
-/// Most tokens of an answer.
-pub const MAX_BUDGET: u32 = 8_000;
 /// Characters of the query that are shown when nothing was found.
 const SHOWN_QUERY: usize = 80;
 /// Tokens kept free for the frame around the records and the notes below them.
@@ -46,9 +44,6 @@ pub struct Response {
     /// Changes that did not take part: ask again.
     #[serde(skip_serializing_if = "is_default")]
     pub unsearched: u64,
-    /// The highest limit, when a higher one was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub limit_lowered_to: Option<u32>,
     /// Near misses that the budget left out.
     #[serde(skip_serializing_if = "is_default")]
     pub near_misses_left_out: usize,
@@ -89,20 +84,18 @@ impl Operation for Recall {
         };
         count_use(engine, call, &outcome);
         let explain = request.explain.unwrap_or(false);
-        let budget = request.budget_tokens.unwrap_or(DEFAULT_BUDGET).min(MAX_BUDGET);
+        let budget = request.budget_tokens.unwrap_or(DEFAULT_BUDGET);
         let chance = match request.serendipity {
             Some(true) => chance::draw(engine, call, &query, &outcome)?,
             _ => None,
         };
         let found = Found { outcome: &outcome, chance: chance.as_ref(), words_only: query.words_only };
-        let limit_lowered_to = request.beyond_limit().map(|_| MAX_LIMIT);
-        let response = Response::new(engine, request.query, &found, elsewhere, explain, budget);
-        Ok(Response { limit_lowered_to, ..response })
+        Ok(Response::new(engine, request.query, &found, elsewhere, explain, budget))
     }
 }
 
 /// Notes which memories were recalled. Statistics only: a failure changes nothing.
-fn count_use(engine: &Engine, call: &Call<'_>, outcome: &Outcome) {
+pub(crate) fn count_use(engine: &Engine, call: &Call<'_>, outcome: &Outcome) {
     let recalled: Vec<(i64, i64)> = outcome
         .hits
         .iter()
@@ -131,36 +124,27 @@ impl Response {
         budget: u32,
     ) -> Self {
         let zone = &engine.settings().zone;
-        let found = outcome.hits.len();
-        let mut used = FRAME_TOKENS;
+        let mut room = Room { used: FRAME_TOKENS, most: budget };
         let mut hits: Vec<HitView> = Vec::new();
         for hit in &outcome.hits {
             let view = HitView::new(hit, zone, explain);
-            used += estimate_tokens(&record_text(&view.record())) + 1;
-            if used > budget && !hits.is_empty() {
+            if !room.takes(&view.record()) && !hits.is_empty() {
                 break;
             }
             hits.push(view);
         }
-        let more = found - hits.len() + usize::from(outcome.has_more);
-        if let Some(memory) = chance {
-            let view = HitView::by_chance(memory, zone);
-            let cost = estimate_tokens(&record_text(&view.record())) + 1;
-            if used + cost <= budget {
-                used += cost;
-                hits.push(view);
-            }
-        }
+        let more = outcome.hits.len() - hits.len() + usize::from(outcome.has_more);
+        let drawn = chance.map(|memory| HitView::by_chance(memory, zone));
+        hits.extend(drawn.filter(|view| room.fits(&view.record())));
         let mut near_misses = Vec::new();
         for (hit, reason) in outcome.near_misses.iter().filter(|_| explain) {
             let miss = NearMiss { reason, hit: HitView::new(hit, zone, true) };
-            used += estimate_tokens(&record_text(&miss.record())) + 1;
-            if used > budget && !(hits.is_empty() && near_misses.is_empty()) {
+            let is_first = hits.is_empty() && near_misses.is_empty();
+            if !room.takes(&miss.record()) && !is_first {
                 break;
             }
             near_misses.push(miss);
         }
-        let near_misses_left_out = if explain { outcome.near_misses.len() - near_misses.len() } else { 0 };
         Self {
             more,
             hits,
@@ -171,12 +155,35 @@ impl Response {
             index_behind: outcome.index_behind,
             unsearched: outcome.unsearched,
             elsewhere,
-            limit_lowered_to: None,
+            near_misses_left_out: if explain { outcome.near_misses.len() - near_misses.len() } else { 0 },
             near_misses,
-            near_misses_left_out,
             query,
         }
     }
+}
+
+/// What a budget has room for, in tokens.
+struct Room {
+    used: u32,
+    most: u32,
+}
+
+impl Room {
+    /// Counts a record, and says whether it still fits.
+    fn takes(&mut self, record: &Record) -> bool {
+        self.used = self.used.saturating_add(cost(record));
+        self.used <= self.most
+    }
+
+    /// Counts a record only if it still fits, and says whether it does.
+    fn fits(&mut self, record: &Record) -> bool {
+        let fits = self.used.saturating_add(cost(record)) <= self.most;
+        fits && self.takes(record)
+    }
+}
+
+fn cost(record: &Record) -> u32 {
+    estimate_tokens(&record_text(record)) + 1
 }
 
 impl Render for Response {
@@ -197,14 +204,11 @@ impl Render for Response {
         let records = self.hits.iter().map(HitView::record).collect();
         let mut document = Document::new().with(Block::Records { trust: Trust::Data, records });
         if self.more > 0 {
-            let plural = if self.more == 1 { "" } else { "s" };
-            document = document.note(
-                Mark::Info,
-                format!(
-                    "{} more hit{plural}: narrow the query, or raise `limit` or `budget_tokens`",
-                    self.more
-                ),
+            let text = format!(
+                "{}: narrow the query, or raise `limit` or `budget_tokens`",
+                counted(self.more, "more hit")
             );
+            document = document.note(Mark::Info, text);
         }
         self.misses(self.progress(document))
     }
@@ -212,19 +216,16 @@ impl Render for Response {
 
 impl Response {
     fn progress(&self, document: Document) -> Document {
-        let document = match self.limit_lowered_to {
-            Some(most) => {
-                document.note(Mark::Info, format!("`limit` was lowered to {most}, the highest there is"))
-            }
-            None => document,
-        };
         match (self.unsearched, self.index_behind) {
             (0, 0) => document,
             (0, behind) => document
                 .note(Mark::Info, format!("changes not indexed yet: {behind}; they were searched directly")),
             (unsearched, _) => document.note(
                 Mark::Warning,
-                format!("the index is being made: {unsearched} changes were not searched; ask again shortly"),
+                format!(
+                    "the index is being made; not searched yet: {}; ask again shortly",
+                    counted(unsearched, "change")
+                ),
             ),
         }
     }

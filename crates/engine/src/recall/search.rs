@@ -11,7 +11,7 @@ use strata_core::{
 };
 use strata_store::{
     index::{self, CollectionKey, Filter, Found, QueryVector, Source, SourceKind},
-    ledger::{LOCAL, LedgerRead},
+    ledger::LedgerRead,
 };
 
 use super::{
@@ -117,8 +117,11 @@ const SPARE: usize = 20;
 /// Times the search is widened when the join drops too much.
 const WIDENINGS: u32 = 3;
 
-/// Searches.
+/// Searches. In a home that is not there nothing is found, and nothing made.
 pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome, Error> {
+    if !engine.is_initialised()? {
+        return Ok(Outcome::default());
+    }
     let config = &engine.settings().config.recall;
     if config.fusion == settings::Fusion::Convex {
         return ranked(engine, call, query);
@@ -135,7 +138,7 @@ fn ranked(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome, Er
     let caught_up = engine.follow_truth(call)?;
     let unsearched = caught_up.behind.saturating_sub(caught_up.pending.len() as u64);
     let searcher = engine.searcher();
-    let collections = collections(&query.scope);
+    let collections = collections(ledger.tenant(), &query.scope);
     let people = searcher.index().people(&control, &collections)?;
     let people: Vec<&str> = people.iter().map(String::as_str).collect();
     let now = engine.clock().now();
@@ -171,9 +174,9 @@ fn ranked(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome, Er
 }
 
 /// The collections that a reader in `scope` sees, as the index names them.
-pub fn collections(scope: &Scope) -> Vec<CollectionKey> {
+pub fn collections(tenant: &str, scope: &Scope) -> Vec<CollectionKey> {
     let seen = scope.collections().into_iter();
-    seen.map(|(namespace, project)| CollectionKey::new(LOCAL, &namespace, project.as_deref().unwrap_or("")))
+    seen.map(|(namespace, project)| CollectionKey::new(tenant, &namespace, project.as_deref().unwrap_or("")))
         .collect()
 }
 

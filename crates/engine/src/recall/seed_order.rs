@@ -4,7 +4,7 @@
 use std::{cmp::Ordering, collections::HashMap};
 
 use serde::Serialize;
-use strata_core::time::Timestamp;
+use strata_core::time::{DAY, Timestamp};
 
 use super::{
     item::Item,
@@ -20,8 +20,6 @@ const OF_A_KIND: usize = 3;
 
 /// What full freshness adds to an older score, as a share of it.
 const FRESHNESS: f64 = 0.3;
-
-const DAY: f64 = 86_400_000_000.0;
 
 /// How a score came about.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -89,7 +87,7 @@ fn time_left(item: &Item, now: Timestamp) -> f64 {
     let Item::Memory(memory) = item else { return 0.0 };
     let begun = memory.valid_from.unwrap_or(memory.created_at);
     let Some(ends) = memory.valid_to.filter(|ends| *ends > begun) else { return 0.0 };
-    let days = |from: Timestamp, to: Timestamp| to.0.saturating_sub(from.0) as f64 / DAY;
+    let days = |from: Timestamp, to: Timestamp| to.0.saturating_sub(from.0) as f64 / DAY as f64;
     let age = days(memory.created_at, now).max(0.0);
     (1.0 - age / days(begun, ends)).clamp(0.0, 1.0)
 }

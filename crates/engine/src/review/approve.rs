@@ -77,7 +77,7 @@ impl Operation for Approve {
         if review.kind == CONFLICT {
             return Err(Error::Conflict {
                 message: format!("review {} is a conflict; one of its sides is chosen", review.id),
-                hint: format!("`strata review resolve {} keep_a`, keep_b or keep_both", review.id),
+                hint: format!("`review resolve {} keep_a`, keep_b or keep_both", review.id),
             });
         }
         let layer = memory.state.layer;

@@ -19,8 +19,6 @@ pub struct List;
 
 /// Reviews shown when the caller names no limit.
 const DEFAULT_LIMIT: u32 = 20;
-/// Most reviews shown.
-const MAX_LIMIT: u32 = 200;
 /// Characters of a text that are shown; `review_show` shows the whole.
 const EXCERPT: usize = 200;
 
@@ -32,6 +30,7 @@ pub struct Request {
     /// Only this kind: candidate, amendment, conflict.
     pub kind: Option<String>,
     /// At most this many, 1 to 200. Default 20.
+    #[schemars(range(min = 1, max = 200))]
     pub limit: Option<u32>,
 }
 
@@ -115,7 +114,7 @@ impl Operation for List {
             target: None,
             limit: usize::MAX,
         };
-        let found = engine.ledger(call)?.read(&engine.control(call), |r| {
+        let found = engine.read(call, |r| {
             let all = r.reviews(&filter)?.into_iter();
             all.map(|review| Ok((r.memory(&review.target)?, review))).collect::<Result<Vec<_>, _>>()
         })?;
@@ -125,7 +124,7 @@ impl Operation for List {
         for (_, review) in &visible {
             *kinds.entry(review.kind.clone()).or_insert(0) += 1;
         }
-        let limit = request.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT) as usize;
+        let limit = request.limit.unwrap_or(DEFAULT_LIMIT) as usize;
         let zone = &engine.settings().zone;
         Ok(Response {
             more: visible.len().saturating_sub(limit),
@@ -191,10 +190,6 @@ impl Render for Response {
         }
         let records = self.reviews.iter().map(Item::record).collect();
         let document = Document::new().with(Block::Records { trust: Trust::Data, records });
-        let document = match self.more {
-            0 => document,
-            more => document.note(Mark::Info, format!("{more} more; raise `limit`")),
-        };
-        document.note(Mark::Info, "`strata review show ID` shows both sides")
+        document.note_more(self.more).note(Mark::Info, "`strata review show ID` shows both sides")
     }
 }

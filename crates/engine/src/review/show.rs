@@ -120,7 +120,7 @@ impl Operation for Show {
             ));
         }
         let zone = &engine.settings().zone;
-        engine.ledger(call)?.read(&engine.control(call), |r| {
+        engine.existing_ledger()?.read(&engine.control(call), |r| {
             let review = match r.review_by_prefix(&prefix) {
                 Err(StoreError::NotFound { .. }) => return Ok(Err(missing(&prefix.text))),
                 review => review?,
@@ -280,7 +280,7 @@ impl Render for Response {
         }
         if self.status == ReviewStatus::Pending.as_str() {
             let next = match self.kind.as_str() {
-                CONFLICT => format!("`strata review resolve {} keep_a`, keep_b or keep_both", self.id),
+                CONFLICT => format!("`review resolve {} keep_a`, keep_b or keep_both", self.id),
                 _ => format!("`strata review approve {}` or `strata review reject {}`", self.id, self.id),
             };
             document = document.note(Mark::Info, next);

@@ -81,9 +81,9 @@ fn edit(engine: &Engine, call: &Call<'_>, old: &Target, request: &Request) -> Re
     let reason = gate.field("reason", request.reason.as_deref())?.unwrap_or_default();
     let layer = request.layer.map_or(memory.state.layer, Layer::from);
     let state = State { layer, ..memory.state };
-    let leaving = authority::authorise(engine, call, Action::Update, memory.state.layer, &memory.id)?;
-    let entering = authority::authorise(engine, call, Action::Update, layer, &memory.id)?;
-    let actor = authority::either(entering, leaving);
+    let may = |layer| authority::authorise_as(engine, call, Action::Update, ACTION, layer, &memory.id);
+    let leaving = may(memory.state.layer)?;
+    let actor = authority::either(may(layer)?, leaving);
     let number = match text.filter(|text| *text != memory.body) {
         Some(text) => rewrite(engine, call, old, (text, &state, attributes), reason)?,
         None if attributes == old.attributes && state == memory.state => {

@@ -59,12 +59,13 @@ pub(super) fn switch(
     };
     let old = target(engine, call, &request.id)?;
     let reason = Gate::default().field("reason", request.reason.as_deref())?.unwrap_or_default();
-    let actor = authority::authorise(engine, call, Action::Update, old.memory.state.layer, &old.memory.id)
+    let (layer, id) = (old.memory.state.layer, &old.memory.id);
+    let actor = authority::authorise_as(engine, call, Action::Update, action, layer, id)
         .map_err(|e| e.with_command(format!("strata rules {word} {}", old.memory.id)))?;
     if old.attributes.enabled == enabled {
         return Err(Error::Conflict {
             message: format!("rule {} is already {status}", old.memory.id),
-            hint: "`strata rules list --all` shows how every rule stands".into(),
+            hint: "`rules_list` with `all` shows how every rule stands".into(),
         });
     }
     let attributes = RuleAttributes { enabled, ..old.attributes.clone() };

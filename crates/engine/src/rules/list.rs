@@ -19,8 +19,6 @@ pub struct List;
 
 /// Rules shown when the caller names no limit.
 const DEFAULT_LIMIT: u32 = 100;
-/// Most rules shown.
-const MAX_LIMIT: u32 = 1_000;
 
 /// Which rules.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -30,6 +28,7 @@ pub struct Request {
     /// Also those that are disabled.
     pub all: Option<bool>,
     /// At most this many, 1 to 1000. Default 100.
+    #[schemars(range(min = 1, max = 1_000))]
     pub limit: Option<u32>,
 }
 
@@ -61,7 +60,7 @@ impl Operation for List {
     };
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
-        let limit = request.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT) as usize;
+        let limit = request.limit.unwrap_or(DEFAULT_LIMIT) as usize;
         let kind = Kind::parse(RULE).map_err(|e| Error::parse("kind", &e))?;
         let filter = MemoryFilter {
             visible_from: Some(call.scope.clone()),
@@ -70,8 +69,7 @@ impl Operation for List {
             limit: usize::MAX,
             ..MemoryFilter::default()
         };
-        let ledger = engine.ledger(call)?;
-        let mut rules = ledger.read(&engine.control(call), |r| in_order(r, &filter))?;
+        let mut rules = engine.read(call, |r| in_order(r, &filter))?;
         let before = rules.len();
         if !request.all.unwrap_or(false) {
             rules.retain(|rule| rule.attributes.enabled);
@@ -89,14 +87,12 @@ impl Render for Response {
     fn render(&self) -> Document {
         let mut document = Document::new();
         if self.rules.is_empty() {
-            document = document.note(Mark::Info, "No rules hold here. `strata rules add TEXT` adds one.");
+            document = document.note(Mark::Info, "No rules hold here. `rules add TEXT` adds one.");
         } else {
             let records = self.rules.iter().map(RuleView::record).collect();
             document = document.with(Block::Records { trust: Trust::Data, records });
         }
-        if self.more > 0 {
-            document = document.note(Mark::Info, format!("{} more; raise `limit`", self.more));
-        }
+        document = document.note_more(self.more);
         if self.disabled > 0 {
             document = document.note(Mark::Info, format!("{} disabled; `all` shows them", self.disabled));
         }

@@ -14,7 +14,7 @@ use crate::{
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
-    render::{Block, Document, Mark, Render, Trust},
+    render::{Block, Document, Mark, Render, Trust, counted},
 };
 
 /// See the module.
@@ -27,7 +27,8 @@ pub struct Request {
     pub version_id: String,
     /// The snapshot to compare it with; without it, the present.
     pub with: Option<String>,
-    /// Most memories to list of each sort. Default 20, at most 200.
+    /// Most memories to list of each sort, 1 to 200. Default 20.
+    #[schemars(range(min = 1, max = super::MOST_LISTED))]
     pub limit: Option<u32>,
 }
 
@@ -214,14 +215,12 @@ impl Render for Response {
             let records = part.memories.iter().map(Named::record).collect();
             document = document
                 .with(Block::Heading(heading.into()))
-                .with(Block::Records { trust: Trust::Data, records });
-            if part.more > 0 {
-                document = document.note(Mark::Info, format!("{} more; raise `limit`", part.more));
-            }
+                .with(Block::Records { trust: Trust::Data, records })
+                .note_more(part.more);
         }
         if self.hidden > 0 {
-            document =
-                document.note(Mark::Info, format!("{} differences lie outside your scope", self.hidden));
+            document = document
+                .note(Mark::Info, format!("outside your scope: {}", counted(self.hidden, "difference")));
         }
         document
     }

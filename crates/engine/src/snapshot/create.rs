@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_core::{memory::Layer, policy::Action};
+use strata_core::{memory::Layer, policy::Action, principal::Principal};
 
 use super::{Measured, new_name, take};
 use crate::{
@@ -10,13 +10,15 @@ use crate::{
     engine::Engine,
     error::Error,
     gate::Gate,
-    maintain::counted,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
-    render::{Document, Mark, Render},
+    render::{Document, Mark, Render, counted},
 };
 
 /// See the module.
 pub struct Create;
+
+/// How often the present is measured without holding others up.
+const ATTEMPTS: usize = 5;
 
 /// The snapshot's name.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -61,35 +63,69 @@ impl Operation for Create {
         let name = new_name("version_id", &request.version_id)?;
         let label = Gate::default().field("label", request.label.as_deref())?.unwrap_or_default();
         let actor = authority::authorise(engine, call, Action::Snapshot, Layer::P5, &name)?;
-        let ledger = engine.ledger(call)?;
-        let control = engine.control(call);
-        let (known, seen) = ledger.read(&control, |r| Ok((r.snapshot(&name)?, Measured::now(r)?)))?;
-        if known.is_some() {
-            return Err(taken(&name));
-        }
-        let stored = ledger.write(&control, engine.clock().now(), |w| {
-            if w.snapshot(&name)?.is_some() {
-                return Ok(None);
+        for attempt in 1.. {
+            match store(engine, call, &actor, (&name, &label), attempt == ATTEMPTS)? {
+                Attempt::Stored { seq, entries } => {
+                    return Ok(Response { created: true, version_id: name, seq, entries });
+                }
+                Attempt::Taken => break,
+                Attempt::Moved => {}
             }
-            let measured = if w.head()?.seq == seen.seq { seen } else { Measured::now(w)? };
-            let seq = take(w, call, &actor, (&name, &label), &measured)?;
-            Ok(Some((seq.get(), measured.live())))
-        })?;
-        let (seq, entries) = stored.ok_or_else(|| taken(&name))?;
-        Ok(Response { created: true, version_id: name, seq, entries })
+        }
+        Err(taken(&name))
     }
+}
+
+/// What came of trying to store a snapshot.
+enum Attempt {
+    Stored {
+        seq: i64,
+        entries: i64,
+    },
+    /// The name has been given.
+    Taken,
+    /// Somebody wrote since the present was measured.
+    Moved,
+}
+
+/// Measures the present, and stores it if it still is. `at_last` measures once more while others wait.
+fn store(
+    engine: &Engine,
+    call: &Call<'_>,
+    actor: &Principal,
+    (name, label): (&str, &str),
+    at_last: bool,
+) -> Result<Attempt, Error> {
+    let ledger = engine.ledger(call)?;
+    let control = engine.control(call);
+    let (known, seen) = ledger.read(&control, |r| Ok((r.snapshot(name)?, Measured::now(r)?)))?;
+    if known.is_some() {
+        return Ok(Attempt::Taken);
+    }
+    Ok(ledger.write(&control, engine.clock().now(), |w| {
+        if w.snapshot(name)?.is_some() {
+            return Ok(Attempt::Taken);
+        }
+        let measured = match w.head()?.seq == seen.seq {
+            true => seen,
+            false if at_last => Measured::now(w)?,
+            false => return Ok(Attempt::Moved),
+        };
+        let seq = take(w, call, actor, (name, label), &measured)?;
+        Ok(Attempt::Stored { seq: seq.get(), entries: measured.live() })
+    })?)
 }
 
 fn taken(name: &str) -> Error {
     Error::Conflict {
         message: format!("there is a snapshot '{name}' already, and snapshots do not change"),
-        hint: "choose another name; `strata snapshot list` shows those there are".into(),
+        hint: "choose another name; `snapshot_list` shows those there are".into(),
     }
 }
 
 impl Render for Response {
     fn render(&self) -> Document {
-        let entries = counted(usize::try_from(self.entries).unwrap_or(0), "memory");
+        let entries = counted(self.entries, "memory");
         let text = format!("snapshot '{}' created (#{}), {entries} in force", self.version_id, self.seq);
         Document::new().note(Mark::Good, text)
     }

@@ -16,7 +16,8 @@ pub struct List;
 /// How many.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct Request {
-    /// Most snapshots to list. Default 20, at most 200.
+    /// Most snapshots to list, 1 to 200. Default 20.
+    #[schemars(range(min = 1, max = super::MOST_LISTED))]
     pub limit: Option<u32>,
 }
 
@@ -108,11 +109,7 @@ impl Render for Response {
                 s.label.clone(),
             ]
         };
-        let document =
-            Document::new().with(Block::Table { columns, rows: self.snapshots.iter().map(row).collect() });
-        match self.more {
-            0 => document,
-            more => document.note(Mark::Info, format!("{more} more; raise `limit`")),
-        }
+        let rows = self.snapshots.iter().map(row).collect();
+        Document::new().with(Block::Table { columns, rows }).note_more(self.more)
     }
 }

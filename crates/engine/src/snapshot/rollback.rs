@@ -21,10 +21,9 @@ use crate::{
     authority,
     engine::Engine,
     error::Error,
-    maintain::counted,
     memory::reference::sees_scope,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
-    render::{Block, Document, Mark, Render, Trust},
+    render::{Block, Document, Mark, Render, Trust, counted},
 };
 
 /// See the module.
@@ -124,34 +123,37 @@ struct Plan {
     measured: Measured,
     now: Vec<LiveRow>,
     then: Vec<LiveRow>,
-    /// The present layers of memories that are not in force and would be.
-    out_of_force: HashMap<i64, Layer>,
-    /// Rules whose attributes would change, with those they would have.
-    rules: Vec<(MemoryRow, RuleAttributes)>,
+    /// Every layer that a memory would leave or enter.
+    layers: BTreeSet<Layer>,
+    /// How many memories would be touched that the caller does not see.
+    outside: usize,
+    rules: Vec<Ruled>,
 }
 
 impl Plan {
     fn make(engine: &Engine, call: &Call<'_>, name: &str) -> Result<Self, Error> {
         let ledger = engine.existing_ledger()?;
-        ledger.read(&engine.control(call), |r| Ok(Self::read(r, name)))?
+        ledger.read(&engine.control(call), |r| Ok(Self::read(r, call, name)))?
     }
 
-    fn read(r: &LedgerRead<'_>, name: &str) -> Result<Self, Error> {
+    fn read(r: &LedgerRead<'_>, call: &Call<'_>, name: &str) -> Result<Self, Error> {
         let snapshot = find(r, name)?;
         let seq = r.head()?.seq;
         let (now, then) = (r.live_at(seq)?, r.live_at(snapshot.seq)?);
-        let revives = !Difference::new(&now, &then).added.is_empty();
-        let states = if revives { r.as_of(seq)? } else { Vec::new() };
         let mut rules = Vec::new();
         for (number, attributes) in r.rules_to_bring_back(snapshot.seq)? {
             rules.extend(r.memory_by_number(number)?.map(|memory| (memory, attributes)));
         }
+        let difference = Difference::new(&now, &then);
+        let states = if difference.added.is_empty() { Vec::new() } else { r.as_of(seq)? };
         let resting = states.into_iter().filter(|row| !row.state.status.is_live());
+        let resting = resting.map(|row| (row.number, row.state.layer)).collect();
         Ok(Self {
             purged: r.snapshot_losses(&snapshot.name)?,
             snapshot,
             measured: Measured::of(seq, &now),
-            out_of_force: resting.map(|row| (row.number, row.state.layer)).collect(),
+            layers: layers(&difference, &rules, &resting),
+            outside: outside(call, &difference, &rules),
             now,
             then,
             rules,
@@ -163,17 +165,6 @@ impl Plan {
         Difference::new(&self.now, &self.then)
     }
 
-    /// Every layer that a memory would leave or enter.
-    fn layers(&self) -> BTreeSet<Layer> {
-        let difference = self.difference();
-        let mut layers: BTreeSet<Layer> =
-            difference.added.iter().chain(&difference.gone).map(|row| row.state.layer).collect();
-        layers.extend(difference.added.iter().filter_map(|row| self.out_of_force.get(&row.number)));
-        layers.extend(difference.changed.iter().flat_map(|(a, b)| [a.state.layer, b.state.layer]));
-        layers.extend(self.rules.iter().map(|(memory, _)| memory.state.layer));
-        layers
-    }
-
     /// The layer whose verdict is the most restrictive, of equal ones the highest in authority.
     fn deciding_layer(&self, principal: &Principal) -> Option<Layer> {
         let strictness = |layer: &Layer| match policy::decide(Action::Rollback, principal, *layer).verdict {
@@ -181,26 +172,14 @@ impl Plan {
             Verdict::NeedsApproval => 1,
             Verdict::Allow => 2,
         };
-        self.layers().into_iter().min_by_key(|layer| (strictness(layer), layer.index()))
-    }
-
-    /// How many memories would be touched that the caller does not see.
-    fn outside(&self, call: &Call<'_>) -> usize {
-        let difference = self.difference();
-        let touched = difference.added.iter().chain(&difference.gone).copied();
-        let changed = difference.changed.iter().map(|(_, row)| *row);
-        let scopes = touched.chain(changed).map(|row| &row.scope);
-        scopes
-            .chain(self.rules.iter().map(|(memory, _)| &memory.scope))
-            .filter(|s| !sees_scope(call, s))
-            .count()
+        self.layers.iter().copied().min_by_key(|layer| (strictness(layer), layer.index()))
     }
 
     /// Who acts, if the caller may touch all of it.
     fn authorise(&self, engine: &Engine, call: &Call<'_>) -> Result<Principal, Error> {
         let name = &self.snapshot.name;
         let layer = self.deciding_layer(call.principal);
-        let outside = self.outside(call);
+        let outside = self.outside;
         if let Some(layer) = layer.filter(|_| outside > 0) {
             let reason = "the rollback reaches outside the caller's scope";
             authority::record_refusal(engine, call, Action::Rollback.as_str(), Some(layer), name, reason)?;
@@ -236,7 +215,7 @@ impl Plan {
             difference.changed.len() + self.rules.len()
         );
         let row = NewAudit {
-            layer: self.layers().first().copied(),
+            layer: self.layers.first().copied(),
             reason: &account,
             before_hash: Some(self.measured.hash),
             after_hash: Some(snapshot.hash),
@@ -296,9 +275,8 @@ impl Plan {
     }
 
     fn verdict(&self, call: &Call<'_>) -> String {
-        let outside = self.outside(call);
-        if outside > 0 {
-            return format!("refused: outside your scope: {}", counted(outside, "memory"));
+        if self.outside > 0 {
+            return format!("refused: outside your scope: {}", counted(self.outside, "memory"));
         }
         let Some(layer) = self.deciding_layer(call.principal) else { return "allowed".to_owned() };
         let decision = policy::decide(Action::Rollback, call.principal, layer);
@@ -318,13 +296,34 @@ impl Plan {
             changed: done.changed,
             rules: self.rules.len(),
             purged: self.purged,
-            layers: self.layers().iter().map(ToString::to_string).collect(),
+            layers: self.layers.iter().map(ToString::to_string).collect(),
             undo,
             verdict: None,
             would_go: Vec::new(),
             would_return: Vec::new(),
         }
     }
+}
+
+/// A rule whose attributes would change, with those it would have.
+type Ruled = (MemoryRow, RuleAttributes);
+
+/// Every layer that a memory would leave or enter; `resting` has the present layers of those that are not in force.
+fn layers(difference: &Difference<'_>, rules: &[Ruled], resting: &HashMap<i64, Layer>) -> BTreeSet<Layer> {
+    let mut layers: BTreeSet<Layer> =
+        difference.added.iter().chain(&difference.gone).map(|row| row.state.layer).collect();
+    layers.extend(difference.added.iter().filter_map(|row| resting.get(&row.number)));
+    layers.extend(difference.changed.iter().flat_map(|(a, b)| [a.state.layer, b.state.layer]));
+    layers.extend(rules.iter().map(|(memory, _)| memory.state.layer));
+    layers
+}
+
+/// How many memories would be touched that the caller does not see.
+fn outside(call: &Call<'_>, difference: &Difference<'_>, rules: &[Ruled]) -> usize {
+    let touched = difference.added.iter().chain(&difference.gone).copied();
+    let changed = difference.changed.iter().map(|(_, row)| *row);
+    let scopes = touched.chain(changed).map(|row| &row.scope);
+    scopes.chain(rules.iter().map(|(memory, _)| &memory.scope)).filter(|s| !sees_scope(call, s)).count()
 }
 
 /// A name for the present that no snapshot has.
@@ -364,7 +363,7 @@ impl Render for Response {
             Some(undo) => {
                 document = document.note(
                     Mark::Info,
-                    format!("what was there before is kept; to undo: `strata snapshot rollback {undo}`"),
+                    format!("what was there before is kept; to undo: `snapshot rollback {undo}`"),
                 );
             }
             None if !self.dry_run => {

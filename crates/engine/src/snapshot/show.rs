@@ -1,6 +1,6 @@
 //! `snapshot_show`: what a snapshot holds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,8 @@ pub struct Show;
 pub struct Request {
     /// The snapshot's name.
     pub version_id: String,
-    /// Most memories to list. Default 20, at most 200.
+    /// Most memories to list, 1 to 200. Default 20.
+    #[schemars(range(min = 1, max = super::MOST_LISTED))]
     pub limit: Option<u32>,
 }
 
@@ -116,8 +117,9 @@ fn show(r: &LedgerRead<'_>, call: &Call<'_>, request: &Request) -> Result<Respon
 /// The rules of a snapshot whose attributes are others now, with what changed.
 fn rules_changed(r: &LedgerRead<'_>, seq: i64, rows: &[&LiveRow]) -> Result<Vec<Named>, StoreError> {
     let mut changed = Vec::new();
+    let rows: HashMap<i64, &LiveRow> = rows.iter().map(|row| (row.number, *row)).collect();
     for (number, then) in r.rules_to_bring_back(seq)? {
-        let Some(live) = rows.iter().find(|row| row.number == number) else { continue };
+        let Some(live) = rows.get(&number) else { continue };
         let now = r.rule(number)?.map(|row| row.attributes).unwrap_or_default();
         let Some(memory) = r.memory_by_number(number)? else { continue };
         changed.push(Named { changes: rule_changes(&then, &now), ..Named::new(&memory, live) });
@@ -153,9 +155,7 @@ impl Render for Response {
             trust: Trust::Data,
             records: self.memories.iter().map(Named::record).collect(),
         });
-        if self.more > 0 {
-            document = document.note(Mark::Info, format!("{} more; raise `limit`", self.more));
-        }
+        document = document.note_more(self.more);
         if !self.rules.is_empty() {
             let records = self.rules.iter().map(Named::record).collect();
             document = document

@@ -13,8 +13,6 @@ use strata_store::{
 
 use crate::{memory::reference::sees_scope, operation::Call, rules::is_rule};
 
-/// Memories read at a time.
-const PAGE: usize = 500;
 /// Versions that the story of an entry goes back.
 const VERSIONS: usize = 20;
 
@@ -59,16 +57,14 @@ pub(super) fn read(r: &LedgerRead<'_>, reader: &Call<'_>) -> Result<Vec<Entry>, 
         approvals.entry(review.target.clone()).or_default().push(review);
     }
     let mut entries = Vec::new();
-    let mut before = None;
-    loop {
-        let page = r.memories(&MemoryFilter { before, limit: PAGE, ..MemoryFilter::default() })?;
-        let Some(last) = page.last() else { return Ok(entries) };
-        before = Some(last.number);
-        for memory in page.into_iter().filter(|memory| sees_scope(reader, &memory.scope)) {
+    r.for_each_memory(&MemoryFilter::default(), |memory| {
+        if sees_scope(reader, &memory.scope) {
             let approved = approvals.get(&memory.id).map(Vec::as_slice).unwrap_or_default();
             entries.push(entry(r, memory, approved)?);
         }
-    }
+        Ok(())
+    })?;
+    Ok(entries)
 }
 
 fn entry(r: &LedgerRead<'_>, memory: MemoryRow, approvals: &[ReviewRow]) -> Result<Entry, StoreError> {

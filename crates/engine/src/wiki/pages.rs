@@ -7,7 +7,10 @@ use strata_core::{memory::Layer, redact::clean_text, time::Timestamp};
 use strata_store::ledger::DEFAULT_PRIORITY;
 
 use super::entries::Entry;
-use crate::render::one_line;
+use crate::{
+    render::{self, counted, one_line},
+    rules::is_rule,
+};
 
 /// What every page begins with; a file without it is not ours.
 pub(super) const MARKER: &str = "<!-- strata:wiki";
@@ -15,8 +18,6 @@ pub(super) const MARKER: &str = "<!-- strata:wiki";
 pub(super) const INDEX: &str = "INDEX.md";
 /// Where the other pages lie.
 const FOLDER: &str = "P5-ego/wiki/compiled";
-/// The kind that the page of rules lists.
-const RULE: &str = "rule";
 /// Longest headline, in characters.
 const MAX_TITLE: usize = 100;
 
@@ -46,7 +47,7 @@ pub(super) fn pages(entries: &[Entry]) -> Vec<Page> {
             pages.push(layer_page(layer, &of_layer, &links));
         }
     }
-    let mut rules: Vec<&Entry> = entries.iter().filter(|entry| entry.memory.kind.as_str() == RULE).collect();
+    let mut rules: Vec<&Entry> = entries.iter().filter(|entry| is_rule(&entry.memory.kind)).collect();
     // The order in which they are to be followed: layer, priority, age.
     let priority = |entry: &Entry| entry.rule.as_ref().map_or(DEFAULT_PRIORITY, |rule| rule.priority);
     rules.sort_by_key(|entry| (entry.layer(), priority(entry), entry.memory.number));
@@ -92,7 +93,7 @@ fn index_page(pages: &[Page], entries: &[Entry]) -> Page {
     let mut text = head("Compiled Wiki Index", "index", entries.iter());
     text.push('\n');
     for page in pages {
-        text.push_str(&format!("- [{0}]({0}) ({1})\n", page.path, counted(page.entries)));
+        text.push_str(&format!("- [{0}]({0}) ({1})\n", page.path, counted(page.entries, "entry")));
     }
     Page { path: INDEX.to_owned(), text, entries: entries.len() }
 }
@@ -106,11 +107,7 @@ fn head<'e>(title: &str, name: &str, entries: impl Iterator<Item = &'e Entry>) -
         last = last.max(Some(entry.changed));
     }
     let changed = last.map_or(String::new(), |at| format!(", last changed {}", at.to_rfc3339()));
-    format!("{MARKER} {name} -->\n# {title}\n\n{}{changed}\n", counted(count))
-}
-
-fn counted(entries: usize) -> String {
-    format!("{entries} {}", if entries == 1 { "entry" } else { "entries" })
+    format!("{MARKER} {name} -->\n# {title}\n\n{}{changed}\n", counted(count, "entry"))
 }
 
 fn section(entry: &Entry, links: &Links<'_>) -> String {
@@ -176,13 +173,7 @@ fn standing(entry: &Entry) -> Vec<(&'static str, String)> {
 
 /// The title, or the beginning of the text.
 fn headline(entry: &Entry) -> String {
-    let memory = &entry.memory;
-    let text = if memory.title.is_empty() { &memory.body } else { &memory.title };
-    let line = one_line(text);
-    if line.chars().count() <= MAX_TITLE {
-        return inline(&line);
-    }
-    inline(&format!("{}\u{2026}", line.chars().take(MAX_TITLE).collect::<String>().trim_end()))
+    inline(&render::headline(&entry.memory.title, &entry.memory.body, MAX_TITLE))
 }
 
 /// Text on one line, its markup shown and not followed.

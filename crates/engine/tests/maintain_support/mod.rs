@@ -15,13 +15,13 @@ use strata_core::{
 use strata_engine::{
     clock::{ManualClock, SeededIds},
     engine::Engine,
-    settings::Settings,
 };
 use strata_store::{
     faults::FaultPlan,
     ledger::{NewAudit, NewEpisode},
     sql::Control,
 };
+use strata_testkit::home::TestHome;
 
 #[path = "../support/mod.rs"]
 pub(crate) mod support;
@@ -34,9 +34,9 @@ pub(crate) fn home(seed: u64) -> Session {
 
 /// The same, with faults scripted.
 pub(crate) fn with_faults(seed: u64, faults: &FaultPlan) -> Session {
-    let home = tempfile::tempdir().expect("a temporary directory");
+    let home = TestHome::new().existing();
     let engine = Engine::with_faults(
-        Settings::for_home(home.path()),
+        home.settings(),
         Box::new(ManualClock::at(support::NOON)),
         Box::new(SeededIds::new(seed)),
         faults,
@@ -48,7 +48,7 @@ pub(crate) fn with_faults(seed: u64, faults: &FaultPlan) -> Session {
 /// Opens the home of a session anew, with faults scripted.
 pub(crate) fn reopen(mut s: Session, seed: u64, faults: &FaultPlan) -> Session {
     s.engine = Engine::with_faults(
-        Settings::for_home(s.home.path()),
+        s.home.settings(),
         Box::new(ManualClock::at(strata_core::time::Timestamp(support::NOON.0 + 60_000_000))),
         Box::new(SeededIds::new(seed)),
         faults,
@@ -59,7 +59,7 @@ pub(crate) fn reopen(mut s: Session, seed: u64, faults: &FaultPlan) -> Session {
 /// Opens the home of a session anew, so many hours after it was made.
 pub(crate) fn later(mut s: Session, hours: i64) -> Session {
     s.engine = Engine::with_sources(
-        Settings::for_home(s.home.path()),
+        s.home.settings(),
         Box::new(ManualClock::at(strata_core::time::Timestamp(support::NOON.0 + hours * 3_600_000_000))),
         Box::new(SeededIds::new(100 + hours.unsigned_abs())),
     );
@@ -111,15 +111,13 @@ fn store_events(s: &Session, session: &str, texts: &[String]) -> Vec<String> {
         scope: Scope::user(),
         source: "test".into(),
         writer: gateway.to_string(),
+        salt: s.engine.ids().salt(),
     };
     let new: Vec<NewEpisode> = texts.iter().map(event).collect();
     let ledger = s.engine.existing_ledger().expect("a ledger");
     let row =
         NewAudit { layer: Some(Layer::P2), ..NewAudit::new(&gateway, Face::Library, "import", "episodes") };
-    let added = ledger.write(&Control::default(), now, |w| {
-        let seq = w.record(&row)?;
-        w.insert_episodes(&new, seq)
-    });
+    let added = ledger.write(&Control::default(), now, |w| w.store_episodes(&new, &row));
     added.expect("stored").into_iter().map(|e| e.id).collect()
 }
 

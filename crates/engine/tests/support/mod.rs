@@ -24,6 +24,7 @@ use strata_engine::{
     registry::OPERATIONS,
     settings::Settings,
 };
+use strata_testkit::home::TestHome;
 
 /// 2026-06-15T12:00:00Z.
 pub(crate) const NOON: Timestamp = Timestamp(1_781_524_800_000_000);
@@ -33,7 +34,7 @@ pub(crate) struct Session {
     pub(crate) principal: Principal,
     pub(crate) scope: Scope,
     pub(crate) secret: Option<SecretKey>,
-    pub(crate) home: tempfile::TempDir,
+    pub(crate) home: TestHome,
 }
 
 impl Session {
@@ -43,8 +44,8 @@ impl Session {
     }
 
     pub(crate) fn with_settings(change: impl FnOnce(&mut Settings)) -> Self {
-        let home = tempfile::tempdir().expect("a temporary directory");
-        let mut settings = Settings::for_home(home.path());
+        let home = TestHome::new().existing();
+        let mut settings = home.settings();
         change(&mut settings);
         let engine =
             Engine::with_sources(settings, Box::new(ManualClock::at(NOON)), Box::new(SeededIds::new(7)));

@@ -92,7 +92,7 @@ impl Door {
     async fn turn(&self, effect: Effect) -> Order {
         let order = Arc::clone(&self.order);
         match effect {
-            Effect::Read => Order::Read(order.read_owned().await),
+            Effect::Read | Effect::Files => Order::Read(order.read_owned().await),
             Effect::Write | Effect::Destroy => Order::Write(order.write_owned().await),
         }
     }

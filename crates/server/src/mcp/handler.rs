@@ -62,8 +62,12 @@ impl Handler {
     fn entry(&self, tool: &str) -> Result<&'static Entry, ErrorData> {
         self.entries.iter().copied().find(|e| e.spec.tool == tool).ok_or_else(|| {
             let names: Vec<_> = self.entries.iter().map(|e| e.spec.tool).collect();
+            let elsewhere = tools::toolset_of(tool).map_or_else(String::new, |set| {
+                format!(" (it is in the toolset {0}: `strata serve --toolsets core,{0}`)", set.as_str())
+            });
             let tool: String = tool.chars().take(64).collect();
-            ErrorData::invalid_params(format!("unknown tool `{tool}`; there are: {}", names.join(", ")), None)
+            let message = format!("unknown tool `{tool}`{elsewhere}; there are: {}", names.join(", "));
+            ErrorData::invalid_params(message, None)
         })
     }
 

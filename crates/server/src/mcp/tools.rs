@@ -5,7 +5,7 @@ use std::{borrow::Cow, sync::Arc};
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 use strata_engine::{
-    operation::{Audience, Effect, Entry, Toolset},
+    operation::{Audience, Effect, Entry, TextForm, Toolset},
     registry::OPERATIONS,
 };
 
@@ -22,6 +22,11 @@ pub(super) fn shown(toolsets: &[Toolset]) -> Vec<&'static Entry> {
         }
     }
     shown
+}
+
+/// The toolset that has a tool which a client may be shown.
+pub(super) fn toolset_of(tool: &str) -> Option<Toolset> {
+    shown(&Toolset::ALL).into_iter().find(|entry| entry.spec.tool == tool).map(|entry| entry.spec.toolset)
 }
 
 /// An operation as clients see it.
@@ -50,11 +55,11 @@ pub fn with_format(entry: &Entry) -> Value {
     let mut schema = (entry.request_schema)();
     if let Some(properties) = schema["properties"].as_object_mut() {
         properties.entry(FORMAT).or_insert_with(|| {
-            json!({
-                "type": "string",
-                "enum": ["markdown", "json"],
-                "description": "Form of the reply: markdown (default) to read, json for programs.",
-            })
+            let description = match entry.text_form {
+                TextForm::Markdown => "Form of the reply: markdown (default) to read, json for programs.",
+                TextForm::Json => "Form of the reply: json (default) for programs, markdown to read.",
+            };
+            json!({ "type": "string", "enum": ["markdown", "json"], "description": description })
         });
     }
     schema
@@ -89,6 +94,18 @@ mod tests {
         let unique = names.len();
         names.dedup();
         assert_eq!(names.len(), unique);
+    }
+
+    #[test]
+    fn the_form_named_as_default_is_the_one_that_comes() {
+        for entry in OPERATIONS {
+            let said = with_format(entry)["properties"][FORMAT]["description"].to_string();
+            let default = match entry.text_form {
+                TextForm::Markdown => "markdown (default)",
+                TextForm::Json => "json (default)",
+            };
+            assert!(said.contains(default), "{}: {said}", entry.spec.tool);
+        }
     }
 
     #[test]

@@ -6,9 +6,10 @@
 
 use std::{collections::HashMap, time::Instant};
 
-use crate::{error::StoreError, params, sql::Transaction};
+use crate::{error::StoreError, params, rows::Rows, sql::Transaction};
 
 use super::{
+    Collection,
     attributes::{Attributes, BLOCK, decode, encode},
     damaged,
     postings::{Posting, PostingWriter, for_each_term},
@@ -18,11 +19,11 @@ use super::{
 };
 
 /// Folds until the collection's tail is shorter than a block.
-pub(crate) fn run(writer: &IndexWriter<'_>, collection: i64) -> Result<(), StoreError> {
-    while let Some(tail) = Tail::read(writer, collection)? {
-        let segment = building_segment(writer, tail.row)?;
-        write_postings(writer, collection, segment, &tail.postings)?;
-        publish(writer, &tail, segment)?;
+pub(crate) fn run(writer: &IndexWriter<'_>, of: Collection<'_>) -> Result<(), StoreError> {
+    while let Some(tail) = Tail::read(writer, of)? {
+        let segment = building_segment(writer, of, tail.row)?;
+        write_postings(writer, of, segment, &tail.postings)?;
+        publish(writer, of, &tail, segment)?;
     }
     Ok(())
 }
@@ -35,35 +36,38 @@ struct Tail {
 }
 
 impl Tail {
-    fn read(writer: &IndexWriter<'_>, collection: i64) -> Result<Option<Self>, StoreError> {
+    fn read(writer: &IndexWriter<'_>, of: Collection<'_>) -> Result<Option<Self>, StoreError> {
         writer.index.database.read(&writer.control, |tx| {
-            let Some(row) = read_row(tx, collection)? else { return Ok(None) };
+            let Some(row) = read_row(tx, of)? else { return Ok(None) };
             if row.slots - row.folded < BLOCK {
                 return Ok(None);
             }
-            let (attributes, postings) = invert(tx, row)?;
+            let (attributes, postings) = invert(tx, of, row)?;
             Ok(Some(Self { row, attributes, postings }))
         })
     }
 }
 
-pub(crate) fn read_row(tx: &Transaction<'_>, collection: i64) -> Result<Option<CollectionRow>, StoreError> {
+pub(crate) fn read_row(
+    tx: &Transaction<'_>,
+    of: Collection<'_>,
+) -> Result<Option<CollectionRow>, StoreError> {
     tx.query_one(
-        "SELECT id, revision, slots, folded FROM collections WHERE id = $1",
-        params![collection],
+        "SELECT id, revision, slots, folded FROM collections WHERE tenant = $1 AND id = $2",
+        params![of.tenant, of.id],
         collection_row,
     )
 }
 
 type Inverted = (Vec<Attributes>, Vec<(String, Vec<u8>)>);
 
-fn invert(tx: &Transaction<'_>, row: CollectionRow) -> Result<Inverted, StoreError> {
+fn invert(tx: &Transaction<'_>, of: Collection<'_>, row: CollectionRow) -> Result<Inverted, StoreError> {
     let mut attributes = Vec::with_capacity(BLOCK as usize);
     let mut terms: HashMap<String, PostingWriter> = HashMap::new();
     tx.for_each(
         "SELECT slot, attributes, terms FROM tails
-         WHERE collection = $1 AND slot >= $2 AND slot < $3 ORDER BY slot",
-        params![row.id, row.folded, row.folded + BLOCK],
+         WHERE tenant = $1 AND collection = $2 AND slot >= $3 AND slot < $4 ORDER BY slot",
+        params![of.tenant, of.id, row.folded, row.folded + BLOCK],
         |columns| {
             let slot = columns.get::<u32>(0)?;
             let one = decode(columns.blob(1)?).ok_or_else(|| damaged("a passage's attributes"))?;
@@ -87,33 +91,40 @@ fn invert(tx: &Transaction<'_>, row: CollectionRow) -> Result<Inverted, StoreErr
 }
 
 /// The unseen level-0 segment of this fold: the one a broken-off fold left, or a new one.
-fn building_segment(writer: &IndexWriter<'_>, row: CollectionRow) -> Result<i64, StoreError> {
+fn building_segment(
+    writer: &IndexWriter<'_>,
+    of: Collection<'_>,
+    row: CollectionRow,
+) -> Result<i64, StoreError> {
     writer.index.database.write(&writer.control, |tx| {
         let left = tx.query_one(
-            "SELECT id FROM segments WHERE collection = $1 AND level = 0 AND state = $2 AND first_slot = $3",
-            params![row.id, state::BUILDING, row.folded],
+            "SELECT id FROM segments
+             WHERE tenant = $1 AND collection = $2 AND level = 0 AND state = $3 AND first_slot = $4",
+            params![of.tenant, of.id, state::BUILDING, row.folded],
             |found| found.get::<i64>(0),
         )?;
-        left.map_or_else(|| add_segment(tx, row.id, row.folded, BLOCK, 0), Ok)
+        left.map_or_else(|| add_segment(tx, of, row.folded, BLOCK, 0), Ok)
     })
 }
 
 /// Adds an unseen segment and returns its id. Ids are never given twice.
 pub(crate) fn add_segment(
     tx: &Transaction<'_>,
-    collection: i64,
+    of: Collection<'_>,
     first_slot: u32,
     slots: u32,
     level: u32,
 ) -> Result<i64, StoreError> {
-    tx.execute("UPDATE collections SET segments = segments + 1 WHERE id = $1", params![collection])?;
-    let id = tx.query_one("SELECT segments FROM collections WHERE id = $1", params![collection], |row| {
-        row.get::<i64>(0)
-    })?;
+    let id = tx.query_one(
+        "UPDATE collections SET segments = segments + 1 WHERE tenant = $1 AND id = $2 RETURNING segments",
+        params![of.tenant, of.id],
+        |row| row.get::<i64>(0),
+    )?;
     let id = id.ok_or_else(|| damaged("a segment without a collection"))?;
     tx.execute(
-        "INSERT INTO segments (collection, id, first_slot, slots, level, state) VALUES ($1, $2, $3, $4, $5, $6)",
-        params![collection, id, first_slot, slots, level, state::BUILDING],
+        "INSERT INTO segments (tenant, collection, id, first_slot, slots, level, state)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        params![of.tenant, of.id, id, first_slot, slots, level, state::BUILDING],
     )?;
     Ok(id)
 }
@@ -121,27 +132,28 @@ pub(crate) fn add_segment(
 /// The last term a broken-off run wrote into an unseen segment. Terms are written in ascending order.
 pub(crate) fn last_term(
     tx: &Transaction<'_>,
-    collection: i64,
+    of: Collection<'_>,
     segment: i64,
 ) -> Result<Option<String>, StoreError> {
     tx.query_one(
-        "SELECT term FROM postings WHERE collection = $1 AND segment = $2 ORDER BY term DESC LIMIT 1",
-        params![collection, segment],
+        "SELECT term FROM postings WHERE tenant = $1 AND collection = $2 AND segment = $3
+         ORDER BY term DESC LIMIT 1",
+        params![of.tenant, of.id, segment],
         |row| row.get::<String>(0),
     )
 }
 
 fn write_postings(
     writer: &IndexWriter<'_>,
-    collection: i64,
+    of: Collection<'_>,
     segment: i64,
     postings: &[(String, Vec<u8>)],
 ) -> Result<(), StoreError> {
-    let last = writer.index.database.read(&writer.control, |tx| last_term(tx, collection, segment))?;
+    let last = writer.index.database.read(&writer.control, |tx| last_term(tx, of, segment))?;
     let mut done = last.map_or(0, |last| postings.partition_point(|(term, _)| *term <= last));
     while done < postings.len() {
         writer.control.check()?;
-        done += write_slice(writer, collection, segment, &postings[done..])?;
+        done += write_slice(writer, of, segment, &postings[done..])?;
     }
     Ok(())
 }
@@ -149,21 +161,22 @@ fn write_postings(
 /// Writes as many postings as fit a slice and returns how many.
 pub(crate) fn write_slice(
     writer: &IndexWriter<'_>,
-    collection: i64,
+    of: Collection<'_>,
     segment: i64,
     postings: &[(String, Vec<u8>)],
 ) -> Result<usize, StoreError> {
     const BETWEEN_LOOKS: usize = 256;
+    const POSTINGS: Rows = Rows::new("INSERT INTO postings (tenant, collection, segment, term, data)", 5);
     writer.index.database.write(&writer.control, |tx| {
         let started = Instant::now();
         let mut done = 0;
+        let mut values = Vec::with_capacity(BETWEEN_LOOKS * 5);
         for chunk in postings.chunks(BETWEEN_LOOKS) {
+            values.clear();
             for (term, data) in chunk {
-                tx.execute(
-                    "INSERT INTO postings (collection, segment, term, data) VALUES ($1, $2, $3, $4)",
-                    params![collection, segment, term, data],
-                )?;
+                values.extend_from_slice(params![of.tenant, of.id, segment, term, data]);
             }
+            POSTINGS.write(tx, &values)?;
             done += chunk.len();
             if started.elapsed() >= SLICE {
                 break;
@@ -173,26 +186,31 @@ pub(crate) fn write_slice(
     })
 }
 
-fn publish(writer: &IndexWriter<'_>, tail: &Tail, segment: i64) -> Result<(), StoreError> {
-    let CollectionRow { id: collection, folded, .. } = tail.row;
+fn publish(
+    writer: &IndexWriter<'_>,
+    of: Collection<'_>,
+    tail: &Tail,
+    segment: i64,
+) -> Result<(), StoreError> {
+    let folded = tail.row.folded;
     let attributes = encode(&tail.attributes);
     writer.index.database.write(&writer.control, |tx| {
         tx.execute(
-            "INSERT INTO blocks (collection, block, attributes) VALUES ($1, $2, $3)",
-            params![collection, folded / BLOCK, &attributes],
+            "INSERT INTO blocks (tenant, collection, block, attributes) VALUES ($1, $2, $3, $4)",
+            params![of.tenant, of.id, folded / BLOCK, &attributes],
         )?;
-        vector_set::fold_tail(tx, collection, folded)?;
+        vector_set::fold_tail(tx, of, folded)?;
         tx.execute(
-            "DELETE FROM tails WHERE collection = $1 AND slot >= $2 AND slot < $3",
-            params![collection, folded, folded + BLOCK],
-        )?;
-        tx.execute(
-            "UPDATE segments SET state = $3 WHERE collection = $1 AND id = $2",
-            params![collection, segment, state::PUBLISHED],
+            "DELETE FROM tails WHERE tenant = $1 AND collection = $2 AND slot >= $3 AND slot < $4",
+            params![of.tenant, of.id, folded, folded + BLOCK],
         )?;
         tx.execute(
-            "UPDATE collections SET folded = $2, revision = revision + 1 WHERE id = $1",
-            params![collection, folded + BLOCK],
+            "UPDATE segments SET state = $4 WHERE tenant = $1 AND collection = $2 AND id = $3",
+            params![of.tenant, of.id, segment, state::PUBLISHED],
+        )?;
+        tx.execute(
+            "UPDATE collections SET folded = $3, revision = revision + 1 WHERE tenant = $1 AND id = $2",
+            params![of.tenant, of.id, folded + BLOCK],
         )?;
         Ok(())
     })

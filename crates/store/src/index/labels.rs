@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use super::{Collection, damaged};
 use crate::{error::StoreError, params, sql::Transaction};
 
 /// The sorts of word that are numbered apart.
@@ -23,11 +24,14 @@ impl Space {
     }
 }
 
+/// Tenant, collection, space and word.
+type Key = (String, i64, Space, String);
+
 /// Numbers known to a writer. What was learnt in a transaction is kept only once it has committed.
 #[derive(Debug, Default)]
 pub(crate) struct LabelNumbers {
-    known: HashMap<(i64, Space, String), u32>,
-    uncommitted: Vec<(i64, Space, String)>,
+    known: HashMap<Key, u32>,
+    uncommitted: Vec<Key>,
 }
 
 impl LabelNumbers {
@@ -35,25 +39,25 @@ impl LabelNumbers {
     pub(crate) fn number(
         &mut self,
         tx: &Transaction<'_>,
-        collection: i64,
+        of: Collection<'_>,
         space: Space,
         word: &str,
     ) -> Result<u32, StoreError> {
         if word.is_empty() {
             return Ok(0);
         }
-        let key = (collection, space, word.to_owned());
+        let key = (of.tenant.to_owned(), of.id, space, word.to_owned());
         if let Some(number) = self.known.get(&key) {
             return Ok(*number);
         }
         let found = tx.query_one(
-            "SELECT number FROM labels WHERE collection = $1 AND space = $2 AND word = $3",
-            params![collection, space.code(), word],
+            "SELECT number FROM labels WHERE tenant = $1 AND collection = $2 AND space = $3 AND word = $4",
+            params![of.tenant, of.id, space.code(), word],
             |row| row.get::<u32>(0),
         )?;
         let number = match found {
             Some(number) => number,
-            None => Self::add(tx, collection, space, word)?,
+            None => Self::add(tx, of, space, word)?,
         };
         self.uncommitted.push(key.clone());
         self.known.insert(key, number);
@@ -72,17 +76,14 @@ impl LabelNumbers {
         }
     }
 
-    fn add(tx: &Transaction<'_>, collection: i64, space: Space, word: &str) -> Result<u32, StoreError> {
-        let last = tx.query_one(
-            "SELECT coalesce(max(number), 0) FROM labels WHERE collection = $1 AND space = $2",
-            params![collection, space.code()],
-            |row| row.get::<u32>(0),
+    fn add(tx: &Transaction<'_>, of: Collection<'_>, space: Space, word: &str) -> Result<u32, StoreError> {
+        let number = tx.query_one(
+            "INSERT INTO labels (tenant, collection, space, number, word)
+             SELECT $1, $2, $3, COALESCE(max(number), 0) + 1, $4 FROM labels
+             WHERE tenant = $1 AND collection = $2 AND space = $3 RETURNING number",
+            params![of.tenant, of.id, space.code(), word],
+            |row| row.get(0),
         )?;
-        let number = last.unwrap_or(0) + 1;
-        tx.execute(
-            "INSERT INTO labels (collection, space, number, word) VALUES ($1, $2, $3, $4)",
-            params![collection, space.code(), number, word],
-        )?;
-        Ok(number)
+        number.ok_or_else(|| damaged("the number of a label"))
     }
 }

@@ -6,27 +6,44 @@ use std::{
     path::Path,
 };
 
-use crate::{error::StoreError, files::explain_io};
+use crate::{
+    database::{Database, TenantLock},
+    error::StoreError,
+    files::explain_io,
+    sql::Control,
+};
 
-/// Held until dropped; the operating system frees it when the process dies.
+/// Held until dropped; the operating system or the server frees it when the process dies.
 #[derive(Debug)]
-pub(crate) struct IndexLock {
-    _file: File,
+pub(crate) enum IndexLock<'d> {
+    /// Of a file beside the database.
+    File { _file: File },
+    /// Of the tenant's rows on a server.
+    Server { _lock: Box<TenantLock<'d>> },
 }
 
-impl IndexLock {
-    /// Takes the lock beside `database`, or answers `None` when somebody has it.
-    pub(crate) fn try_take(database: &Path) -> Result<Option<Self>, StoreError> {
-        let path = database.with_extension("lock");
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(&path).map_err(|error| explain_io("lock", &path, &error))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(Self { _file: file })),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(explain_io("lock", &path, &error)),
+impl<'d> IndexLock<'d> {
+    /// Takes the lock of `database`, or answers `None` when somebody has it.
+    pub(crate) fn try_take(database: &'d Database, control: &Control) -> Result<Option<Self>, StoreError> {
+        match database.place().file() {
+            Some(path) => Ok(lock_beside(path)?.map(|file| Self::File { _file: file })),
+            None => {
+                Ok(database.try_lock(control, "index")?.map(|lock| Self::Server { _lock: Box::new(lock) }))
+            }
         }
+    }
+}
+
+fn lock_beside(database: &Path) -> Result<Option<File>, StoreError> {
+    let path = database.with_extension("lock");
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(&path).map_err(|error| explain_io("lock", &path, &error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(explain_io("lock", &path, &error)),
     }
 }

@@ -7,7 +7,7 @@
 use crate::{error::StoreError, params, sql::Transaction};
 
 use super::{
-    damaged,
+    Collection, damaged,
     fold::{add_segment, last_term, write_slice},
     merge_policy::{Segment, merged, next_merge},
     postings::{PostingWriter, for_each_posting},
@@ -19,28 +19,28 @@ use super::{
 const CHUNK: u32 = 1_024;
 
 /// Does a piece of the collection's merging and returns how many rows it wrote; `None` when nothing is due.
-pub(crate) fn step(writer: &IndexWriter<'_>, collection: i64) -> Result<Option<usize>, StoreError> {
-    let Some((inputs, output)) = current(writer, collection)? else { return Ok(None) };
+pub(crate) fn step(writer: &IndexWriter<'_>, of: Collection<'_>) -> Result<Option<usize>, StoreError> {
+    let Some((inputs, output)) = current(writer, of)? else { return Ok(None) };
     let rows = writer.index.database.read(&writer.control, |tx| {
-        let after = last_term(tx, collection, output)?.unwrap_or_default();
-        next_rows(tx, collection, &inputs, &after)
+        let after = last_term(tx, of, output)?.unwrap_or_default();
+        next_rows(tx, of, &inputs, &after)
     })?;
     if rows.is_empty() {
-        publish(writer, collection, &inputs, output)?;
+        publish(writer, of, &inputs, output)?;
     }
     let mut done = 0;
     while done < rows.len() {
         writer.control.check()?;
-        done += write_slice(writer, collection, output, &rows[done..])?;
+        done += write_slice(writer, of, output, &rows[done..])?;
     }
     Ok(Some(done))
 }
 
 /// The merge under way, or a new one if one is due: inputs in slot order, and the output's id.
-fn current(writer: &IndexWriter<'_>, collection: i64) -> Result<Option<(Vec<Segment>, i64)>, StoreError> {
+fn current(writer: &IndexWriter<'_>, of: Collection<'_>) -> Result<Option<(Vec<Segment>, i64)>, StoreError> {
     let database = &writer.index.database;
     let (published, under_way) =
-        database.read(&writer.control, |tx| Ok((published(tx, collection)?, under_way(tx, collection)?)))?;
+        database.read(&writer.control, |tx| Ok((published(tx, of)?, under_way(tx, of)?)))?;
     if let Some(output) = under_way {
         let end = output.first_slot + output.slots;
         let inside = |s: &Segment| s.first_slot >= output.first_slot && s.first_slot < end;
@@ -49,26 +49,26 @@ fn current(writer: &IndexWriter<'_>, collection: i64) -> Result<Option<(Vec<Segm
     let Some((run, new)) = next_merge(&published).and_then(|run| Some((run, merged(run)?))) else {
         return Ok(None);
     };
-    let output = database
-        .write(&writer.control, |tx| add_segment(tx, collection, new.first_slot, new.slots, new.level))?;
+    let output =
+        database.write(&writer.control, |tx| add_segment(tx, of, new.first_slot, new.slots, new.level))?;
     Ok(Some((run.to_vec(), output)))
 }
 
-fn under_way(tx: &Transaction<'_>, collection: i64) -> Result<Option<Segment>, StoreError> {
+fn under_way(tx: &Transaction<'_>, of: Collection<'_>) -> Result<Option<Segment>, StoreError> {
     tx.query_one(
         "SELECT id, first_slot, slots, level FROM segments
-         WHERE collection = $1 AND state = $2 AND level > 0",
-        params![collection, state::BUILDING],
+         WHERE tenant = $1 AND collection = $2 AND state = $3 AND level > 0",
+        params![of.tenant, of.id, state::BUILDING],
         segment,
     )
 }
 
 /// The published segments of a collection in slot order.
-pub(crate) fn published(tx: &Transaction<'_>, collection: i64) -> Result<Vec<Segment>, StoreError> {
+pub(crate) fn published(tx: &Transaction<'_>, of: Collection<'_>) -> Result<Vec<Segment>, StoreError> {
     tx.query(
         "SELECT id, first_slot, slots, level FROM segments
-         WHERE collection = $1 AND state = $2 ORDER BY first_slot",
-        params![collection, state::PUBLISHED],
+         WHERE tenant = $1 AND collection = $2 AND state = $3 ORDER BY first_slot",
+        params![of.tenant, of.id, state::PUBLISHED],
         segment,
     )
 }
@@ -81,7 +81,7 @@ fn segment(row: &crate::sql::Row<'_>) -> Result<Segment, StoreError> {
 /// input can still hold postings of a returned term. Empty when all inputs are used up.
 fn next_rows(
     tx: &Transaction<'_>,
-    collection: i64,
+    of: Collection<'_>,
     inputs: &[Segment],
     after: &str,
 ) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
@@ -91,8 +91,8 @@ fn next_rows(
         let before = read.len();
         tx.for_each(
             "SELECT term, data FROM postings
-             WHERE collection = $1 AND segment = $2 AND term > $3 ORDER BY term LIMIT $4",
-            params![collection, segment.id, after, CHUNK],
+             WHERE tenant = $1 AND collection = $2 AND segment = $3 AND term > $4 ORDER BY term LIMIT $5",
+            params![of.tenant, of.id, segment.id, after, CHUNK],
             |row| {
                 read.push((row.get(0)?, input, row.get(1)?));
                 Ok(())
@@ -121,22 +121,22 @@ fn concatenate(lists: &[(String, usize, Vec<u8>)]) -> Result<(String, Vec<u8>), 
 
 fn publish(
     writer: &IndexWriter<'_>,
-    collection: i64,
+    of: Collection<'_>,
     inputs: &[Segment],
     output: i64,
 ) -> Result<(), StoreError> {
     writer.index.database.write(&writer.control, |tx| {
-        for input in inputs {
+        let retired = inputs.iter().map(|input| (input.id, state::RETIRED));
+        for (segment, state) in retired.chain([(output, state::PUBLISHED)]) {
             tx.execute(
-                "UPDATE segments SET state = $3 WHERE collection = $1 AND id = $2",
-                params![collection, input.id, state::RETIRED],
+                "UPDATE segments SET state = $4 WHERE tenant = $1 AND collection = $2 AND id = $3",
+                params![of.tenant, of.id, segment, state],
             )?;
         }
         tx.execute(
-            "UPDATE segments SET state = $3 WHERE collection = $1 AND id = $2",
-            params![collection, output, state::PUBLISHED],
+            "UPDATE collections SET revision = revision + 1 WHERE tenant = $1 AND id = $2",
+            params![of.tenant, of.id],
         )?;
-        tx.execute("UPDATE collections SET revision = revision + 1 WHERE id = $1", params![collection])?;
         Ok(())
     })
 }

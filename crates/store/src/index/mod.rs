@@ -26,6 +26,7 @@ mod prepare;
 mod purge;
 mod schema;
 mod search;
+mod slice;
 mod truth;
 mod unused;
 mod varint;
@@ -42,6 +43,7 @@ use crate::{
     faults::FaultPlan,
     migrate::{Durability, Migration, Schema},
     params,
+    place::{Place, Server},
     sql::{Control, Creation, Database, DatabaseOptions, Transaction},
 };
 
@@ -67,7 +69,7 @@ use self::{lock::IndexLock, views::Views};
 /// "STRX": the index's mark in the database file.
 const APPLICATION_ID: i32 = 0x5354_5258;
 
-const MIGRATIONS: &[Migration] =
+pub(crate) const MIGRATIONS: &[Migration] =
     &[Migration { version: 1, name: "index", sql: schema::TABLES, min_reader: 1, min_writer: 1 }];
 
 const SCHEMA: Schema = Schema {
@@ -102,8 +104,21 @@ impl Index {
 
     /// A handle to the index in `directory`. Touches nothing.
     pub fn new(directory: &Path, analyser: u32, faults: FaultPlan) -> Self {
-        let path = Self::file(directory, analyser);
-        let options = DatabaseOptions { path, schema: SCHEMA, creation: Creation::OnFirstWrite, faults };
+        Self::at(Place::File(Self::file(directory, analyser)), faults)
+    }
+
+    /// The schema of this binary's index on a server, for analyser version `analyser`.
+    pub fn namespace(analyser: u32) -> String {
+        format!("strata_index_{FORMAT}_{analyser}")
+    }
+
+    /// A handle to the index on `server`. Touches nothing.
+    pub fn on_server(server: Server, analyser: u32, faults: FaultPlan) -> Self {
+        Self::at(Place::Server { server, namespace: Self::namespace(analyser) }, faults)
+    }
+
+    fn at(place: Place, faults: FaultPlan) -> Self {
+        let options = DatabaseOptions { place, schema: SCHEMA, creation: Creation::OnFirstWrite, faults };
         Self { database: Database::new(options), views: Views::default() }
     }
 
@@ -121,10 +136,17 @@ impl Index {
 
     /// Moves the file out of the way, after a [`StoreError::Corrupt`] from any call. Searches then find
     /// nothing until the ledger has been followed anew.
+    ///
+    /// On a server there is nothing to keep it for: the tenant's rows are removed.
     pub fn set_aside(&self) -> Result<Opened, StoreError> {
-        let path = self.database.path();
-        let Some(_lock) = IndexLock::try_take(path)? else {
+        let control = Control::default();
+        let Some(_lock) = IndexLock::try_take(&self.database, &control)? else {
             return Err(StoreError::Busy { waited: std::time::Duration::ZERO });
+        };
+        let Some(path) = self.database.place().file() else {
+            self.views.clear();
+            self.database.forget_tenant(&control)?;
+            return Ok(Opened::Ready);
         };
         self.database.close();
         self.views.clear();
@@ -150,10 +172,10 @@ impl Index {
     /// The right to change the index, if nobody has it. Never waits.
     pub fn writer(&self, control: &Control) -> Result<Option<IndexWriter<'_>>, StoreError> {
         // The lock's file needs the home, which the database makes with the right permissions.
-        if !self.database.exists() {
+        if !self.database.exists(control)? {
             self.database.create(control)?;
         }
-        let lock = IndexLock::try_take(self.database.path())?;
+        let lock = IndexLock::try_take(&self.database, control)?;
         Ok(lock.map(|lock| IndexWriter::new(self, control.clone(), lock)))
     }
 
@@ -162,9 +184,14 @@ impl Index {
         self.read(Cursor::default(), |tx| cursor(tx, tenant))
     }
 
-    /// The file's path.
+    /// The file's path, or the server without any password: for messages.
     pub fn path(&self) -> &Path {
         self.database.path()
+    }
+
+    /// The file, unless the index lies on a server.
+    pub fn file_path(&self) -> Option<&Path> {
+        self.database.place().file()
     }
 
     /// The database, for integrity checks and size reports.
@@ -192,6 +219,13 @@ impl Index {
             answer => answer,
         }
     }
+}
+
+/// A collection as statements name it: ids are numbered within a tenant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Collection<'t> {
+    pub(crate) tenant: &'t str,
+    pub(crate) id: i64,
 }
 
 /// Where the stream of a tenant was left.

@@ -4,9 +4,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{error::StoreError, params, sql::Transaction};
+use crate::{error::StoreError, params, rows::Rows, sql::Transaction};
 
 use super::{
+    Collection,
     attributes::{Attributes, BLOCK, decode, encode},
     damaged, fold,
     postings::{PostingWriter, for_each_posting},
@@ -27,19 +28,20 @@ impl IndexWriter<'_> {
         for collection in collections {
             let slots: BTreeSet<u32> =
                 places.iter().filter(|(of, _)| *of == collection).map(|(_, slot)| *slot).collect();
-            self.purge_postings(collection, &slots)?;
-            self.index.database.write(&self.control, |tx| purge_slots(tx, collection, &slots))?;
+            let of = Collection { tenant, id: collection };
+            self.purge_postings(of, &slots)?;
+            self.index.database.write(&self.control, |tx| purge_slots(tx, of, &slots))?;
         }
         // A process that has the file open must not keep what it read.
         self.index.views.clear();
         self.index.database.compact(&self.control)
     }
 
-    fn purge_postings(&self, collection: i64, slots: &BTreeSet<u32>) -> Result<(), StoreError> {
+    fn purge_postings(&self, of: Collection<'_>, slots: &BTreeSet<u32>) -> Result<(), StoreError> {
         let segments = self.index.database.read(&self.control, |tx| {
             tx.query(
-                "SELECT id, first_slot, slots FROM segments WHERE collection = $1",
-                params![collection],
+                "SELECT id, first_slot, slots FROM segments WHERE tenant = $1 AND collection = $2",
+                params![of.tenant, of.id],
                 |row| Ok((row.get::<i64>(0)?, row.get::<u32>(1)?, row.get::<u32>(2)?)),
             )
         })?;
@@ -50,11 +52,10 @@ impl IndexWriter<'_> {
             let mut after = Some(String::new());
             while let Some(from) = after {
                 self.control.check()?;
-                let (changed, last) = self
-                    .index
-                    .database
-                    .read(&self.control, |tx| rewritten(tx, collection, segment, &from, slots))?;
-                self.index.database.write(&self.control, |tx| rewrite(tx, collection, segment, &changed))?;
+                let database = &self.index.database;
+                let (changed, last) =
+                    database.read(&self.control, |tx| rewritten(tx, of, segment, &from, slots))?;
+                database.write(&self.control, |tx| rewrite(tx, of, segment, &changed))?;
                 after = last;
             }
         }
@@ -66,9 +67,8 @@ fn places(tx: &Transaction<'_>, tenant: &str, sources: &[Source]) -> Result<Vec<
     let mut places = Vec::new();
     for source in sources {
         places.extend(tx.query(
-            "SELECT p.collection, p.slot FROM passages p JOIN collections c ON c.id = p.collection
-             WHERE p.source_kind = $1 AND p.source = $2 AND c.tenant = $3",
-            params![u32::from(source.kind.code()), source.number, tenant],
+            "SELECT collection, slot FROM passages WHERE tenant = $1 AND source_kind = $2 AND source = $3",
+            params![tenant, u32::from(source.kind.code()), source.number],
             |row| Ok((row.get::<i64>(0)?, row.get::<u32>(1)?)),
         )?);
     }
@@ -81,7 +81,7 @@ type Rewritten = (Vec<(String, Vec<u8>)>, Option<String>);
 /// `None` at the end.
 fn rewritten(
     tx: &Transaction<'_>,
-    collection: i64,
+    of: Collection<'_>,
     segment: i64,
     from: &str,
     slots: &BTreeSet<u32>,
@@ -89,8 +89,8 @@ fn rewritten(
     let (mut changed, mut last, mut seen) = (Vec::new(), None, 0);
     tx.for_each(
         "SELECT term, data FROM postings
-         WHERE collection = $1 AND segment = $2 AND term > $3 ORDER BY term LIMIT $4",
-        params![collection, segment, from, CHUNK],
+         WHERE tenant = $1 AND collection = $2 AND segment = $3 AND term > $4 ORDER BY term LIMIT $5",
+        params![of.tenant, of.id, segment, from, CHUNK],
         |row| {
             let (mut kept, mut purged) = (PostingWriter::default(), false);
             for_each_posting(row.blob(1)?, |posting| {
@@ -116,54 +116,57 @@ fn rewritten(
 
 fn rewrite(
     tx: &Transaction<'_>,
-    collection: i64,
+    of: Collection<'_>,
     segment: i64,
     changed: &[(String, Vec<u8>)],
 ) -> Result<(), StoreError> {
+    const POSTINGS: Rows = Rows::new("INSERT INTO postings (tenant, collection, segment, term, data)", 5)
+        .or("ON CONFLICT (tenant, collection, segment, term) DO UPDATE SET data = excluded.data");
+    let mut values = Vec::with_capacity(changed.len() * 5);
     for (term, data) in changed {
         if data.is_empty() {
             tx.execute(
-                "DELETE FROM postings WHERE collection = $1 AND segment = $2 AND term = $3",
-                params![collection, segment, term],
+                "DELETE FROM postings WHERE tenant = $1 AND collection = $2 AND segment = $3 AND term = $4",
+                params![of.tenant, of.id, segment, term],
             )?;
         } else {
-            tx.execute(
-                "UPDATE postings SET data = $4 WHERE collection = $1 AND segment = $2 AND term = $3",
-                params![collection, segment, term, data],
-            )?;
+            values.extend_from_slice(params![of.tenant, of.id, segment, term, data]);
         }
     }
-    Ok(())
+    POSTINGS.write(tx, &values).map(drop)
 }
 
 /// Blanks the slots everywhere else. The places go last: until then the purge can be repeated.
-fn purge_slots(tx: &Transaction<'_>, collection: i64, slots: &BTreeSet<u32>) -> Result<(), StoreError> {
-    let Some(row) = fold::read_row(tx, collection)? else { return Ok(()) };
+fn purge_slots(tx: &Transaction<'_>, of: Collection<'_>, slots: &BTreeSet<u32>) -> Result<(), StoreError> {
+    let Some(row) = fold::read_row(tx, of)? else { return Ok(()) };
     let hole = encode(&[Attributes::PURGED]);
     for slot in slots {
         if *slot >= row.folded {
             tx.execute(
-                "UPDATE tails SET attributes = $3, terms = $4 WHERE collection = $1 AND slot = $2",
-                params![collection, *slot, &hole, &[0_u8; 0]],
+                "UPDATE tails SET attributes = $4, terms = $5 WHERE tenant = $1 AND collection = $2 AND slot = $3",
+                params![of.tenant, of.id, *slot, &hole, &[0_u8; 0]],
             )?;
         }
         for statement in [
-            "DELETE FROM texts WHERE collection = $1 AND slot = $2",
-            "DELETE FROM tail_vectors WHERE collection = $1 AND slot = $2",
-            "DELETE FROM passages WHERE collection = $1 AND slot = $2",
+            "DELETE FROM texts WHERE tenant = $1 AND collection = $2 AND slot = $3",
+            "DELETE FROM tail_vectors WHERE tenant = $1 AND collection = $2 AND slot = $3",
+            "DELETE FROM passages WHERE tenant = $1 AND collection = $2 AND slot = $3",
         ] {
-            tx.execute(statement, params![collection, *slot])?;
+            tx.execute(statement, params![of.tenant, of.id, *slot])?;
         }
     }
     let blocks: BTreeSet<u32> = slots.iter().map(|slot| slot / BLOCK).collect();
     for block in blocks {
-        end_before_all(tx, (collection, row.revision + 1), block, slots)?;
+        end_before_all(tx, (of, row.revision + 1), block, slots)?;
         if block * BLOCK < row.folded {
-            blank_attributes(tx, collection, block, slots)?;
-            blank_vectors(tx, (collection, row.revision + 1), block, slots)?;
+            blank_attributes(tx, of, block, slots)?;
+            blank_vectors(tx, (of, row.revision + 1), block, slots)?;
         }
     }
-    tx.execute("UPDATE collections SET revision = revision + 1 WHERE id = $1", params![collection])?;
+    tx.execute(
+        "UPDATE collections SET revision = revision + 1 WHERE tenant = $1 AND id = $2",
+        params![of.tenant, of.id],
+    )?;
     Ok(())
 }
 
@@ -174,26 +177,26 @@ fn inside(block: u32, slots: &BTreeSet<u32>) -> impl Iterator<Item = usize> {
 /// Ends the slots before every sequence, so that views made earlier let go of them, too.
 fn end_before_all(
     tx: &Transaction<'_>,
-    (collection, revision): (i64, i64),
+    (of, revision): (Collection<'_>, i64),
     block: u32,
     slots: &BTreeSet<u32>,
 ) -> Result<(), StoreError> {
-    let mut ends: BTreeMap<u32, i64> = read_ends(tx, collection, block)?.into_iter().collect();
+    let mut ends: BTreeMap<u32, i64> = read_ends(tx, of, block)?.into_iter().collect();
     for offset in slots.range(block * BLOCK..(block + 1) * BLOCK).map(|slot| slot % BLOCK) {
         ends.insert(offset, i64::MIN);
     }
-    write_ends(tx, collection, block, revision, &ends)
+    write_ends(tx, of, block, revision, &ends)
 }
 
 fn blank_attributes(
     tx: &Transaction<'_>,
-    collection: i64,
+    of: Collection<'_>,
     block: u32,
     slots: &BTreeSet<u32>,
 ) -> Result<(), StoreError> {
     let data = tx.query_one(
-        "SELECT attributes FROM blocks WHERE collection = $1 AND block = $2",
-        params![collection, block],
+        "SELECT attributes FROM blocks WHERE tenant = $1 AND collection = $2 AND block = $3",
+        params![of.tenant, of.id, block],
         |row| row.get::<Vec<u8>>(0),
     )?;
     let Some(data) = data else { return Ok(()) };
@@ -202,22 +205,23 @@ fn blank_attributes(
         rows[offset] = Attributes::PURGED;
     }
     tx.execute(
-        "UPDATE blocks SET attributes = $3 WHERE collection = $1 AND block = $2",
-        params![collection, block, &encode(&rows)],
+        "UPDATE blocks SET attributes = $4 WHERE tenant = $1 AND collection = $2 AND block = $3",
+        params![of.tenant, of.id, block, &encode(&rows)],
     )?;
     Ok(())
 }
 
 fn blank_vectors(
     tx: &Transaction<'_>,
-    (collection, revision): (i64, i64),
+    (of, revision): (Collection<'_>, i64),
     block: u32,
     slots: &BTreeSet<u32>,
 ) -> Result<(), StoreError> {
     let sets = tx.query(
-        "SELECT v.vector_set, s.dimension, v.data FROM vector_blocks v JOIN vector_sets s ON s.id = v.vector_set
-         WHERE v.collection = $1 AND v.block = $2",
-        params![collection, block],
+        "SELECT v.vector_set, s.dimension, v.data FROM vector_blocks v
+         JOIN vector_sets s ON s.tenant = v.tenant AND s.id = v.vector_set
+         WHERE v.tenant = $1 AND v.collection = $2 AND v.block = $3",
+        params![of.tenant, of.id, block],
         |row| Ok((row.get::<i64>(0)?, row.get::<usize>(1)?, row.get::<Vec<u8>>(2)?)),
     )?;
     let none = PackedVector { values: Vec::new(), scale: 0.0 };
@@ -228,9 +232,9 @@ fn blank_vectors(
             vectors.set(offset, &none);
         }
         tx.execute(
-            "UPDATE vector_blocks SET data = $4, revision = $5
-             WHERE collection = $1 AND vector_set = $2 AND block = $3",
-            params![collection, set, block, &vectors.encode(), revision],
+            "UPDATE vector_blocks SET data = $5, revision = $6
+             WHERE tenant = $1 AND collection = $2 AND vector_set = $3 AND block = $4",
+            params![of.tenant, of.id, set, block, &vectors.encode(), revision],
         )?;
     }
     Ok(())

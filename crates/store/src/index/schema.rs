@@ -2,7 +2,7 @@
 //! and the old file is left to the binaries that know it.
 
 /// Version of the index's tables and packings; part of the file's name.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// Codes of a segment's state.
 pub(crate) mod state {
@@ -14,72 +14,84 @@ pub(crate) mod state {
     pub(crate) const RETIRED: i64 = 2;
 }
 
-/// The tables.
+/// The tables. The tenant leads every key, as it does in the ledger; ids are numbered within a tenant.
 ///
-/// - `tenants`: how far the ledger has been followed, and which vector set answers searches.
+/// - `tenants`: how far the ledger has been followed, which vector set answers searches, and the last id
+///   given to a collection or set. An id is never given twice, so that what a process remembers of one
+///   cannot pass for another.
 /// - `collections`: `slots` passages so far, of which the first `folded` lie in blocks and segments;
 ///   `revision` rises with every change a reader can see. A collection that a rebuild replaced is
 ///   `retired` under its own id until its rows are gone.
-/// - `passages`: where each source's passages are. `tails`: attributes and terms of what is not folded
+/// - `passages`: where each source's passages are. Its second index holds all that is asked of a source, because
+///   SQLite, which reckons that a tenant has ten rows, would rather read all of them than look each up. `tails`: attributes and terms of what is not folded
 ///   yet. `ends`: which passages of a block are dead, and since when.
 pub(crate) const TABLES: &str = "
 CREATE TABLE tenants (
-    tenant TEXT PRIMARY KEY, epoch TEXT NOT NULL, seq BIGINT NOT NULL, ordinal BIGINT NOT NULL,
-    hash BLOB NOT NULL, active_set BIGINT
+    tenant TEXT NOT NULL, epoch TEXT NOT NULL, seq BIGINT NOT NULL, ordinal BIGINT NOT NULL,
+    hash BLOB NOT NULL, active_set BIGINT, last_id BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (tenant)
 ) WITHOUT ROWID;
 CREATE TABLE collections (
-    id INTEGER PRIMARY KEY, tenant TEXT NOT NULL, namespace TEXT NOT NULL, project TEXT NOT NULL,
+    tenant TEXT NOT NULL, id BIGINT NOT NULL, namespace TEXT NOT NULL, project TEXT NOT NULL,
     retired BIGINT NOT NULL DEFAULT 0, revision BIGINT NOT NULL DEFAULT 0, slots BIGINT NOT NULL DEFAULT 0,
     folded BIGINT NOT NULL DEFAULT 0, segments BIGINT NOT NULL DEFAULT 0,
-    UNIQUE (tenant, namespace, project, retired)
-);
+    PRIMARY KEY (tenant, id)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX collections_place ON collections (tenant, namespace, project, retired);
 CREATE TABLE labels (
-    collection BIGINT NOT NULL, space BIGINT NOT NULL, number BIGINT NOT NULL, word TEXT NOT NULL,
-    PRIMARY KEY (collection, space, number)
+    tenant TEXT NOT NULL, collection BIGINT NOT NULL, space BIGINT NOT NULL, number BIGINT NOT NULL,
+    word TEXT NOT NULL,
+    PRIMARY KEY (tenant, collection, space, number)
 ) WITHOUT ROWID;
-CREATE UNIQUE INDEX label_words ON labels (collection, space, word);
+CREATE UNIQUE INDEX label_words ON labels (tenant, collection, space, word);
 CREATE TABLE passages (
-    collection BIGINT NOT NULL, slot BIGINT NOT NULL, source_kind BIGINT NOT NULL, source BIGINT NOT NULL,
-    part BIGINT NOT NULL, from_seq BIGINT NOT NULL, to_seq BIGINT NOT NULL,
-    PRIMARY KEY (collection, slot)
+    tenant TEXT NOT NULL, collection BIGINT NOT NULL, slot BIGINT NOT NULL, source_kind BIGINT NOT NULL,
+    source BIGINT NOT NULL, part BIGINT NOT NULL, from_seq BIGINT NOT NULL, to_seq BIGINT NOT NULL,
+    PRIMARY KEY (tenant, collection, slot)
 ) WITHOUT ROWID;
-CREATE INDEX passages_of_source ON passages (source_kind, source);
+CREATE INDEX passages_of_source ON passages (tenant, source_kind, source, to_seq, from_seq);
 CREATE TABLE texts (
-    collection BIGINT NOT NULL, slot BIGINT NOT NULL, title TEXT NOT NULL, body TEXT NOT NULL,
-    PRIMARY KEY (collection, slot)
+    tenant TEXT NOT NULL, collection BIGINT NOT NULL, slot BIGINT NOT NULL, title TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (tenant, collection, slot)
 ) WITHOUT ROWID;
 CREATE TABLE tails (
-    collection BIGINT NOT NULL, slot BIGINT NOT NULL, attributes BLOB NOT NULL, terms BLOB NOT NULL,
-    PRIMARY KEY (collection, slot)
+    tenant TEXT NOT NULL, collection BIGINT NOT NULL, slot BIGINT NOT NULL, attributes BLOB NOT NULL,
+    terms BLOB NOT NULL,
+    PRIMARY KEY (tenant, collection, slot)
 ) WITHOUT ROWID;
 CREATE TABLE blocks (
-    collection BIGINT NOT NULL, block BIGINT NOT NULL, attributes BLOB NOT NULL,
-    PRIMARY KEY (collection, block)
+    tenant TEXT NOT NULL, collection BIGINT NOT NULL, block BIGINT NOT NULL, attributes BLOB NOT NULL,
+    PRIMARY KEY (tenant, collection, block)
 ) WITHOUT ROWID;
 CREATE TABLE ends (
-    collection BIGINT NOT NULL, block BIGINT NOT NULL, revision BIGINT NOT NULL, data BLOB NOT NULL,
-    PRIMARY KEY (collection, block)
+    tenant TEXT NOT NULL, collection BIGINT NOT NULL, block BIGINT NOT NULL, revision BIGINT NOT NULL,
+    data BLOB NOT NULL,
+    PRIMARY KEY (tenant, collection, block)
 ) WITHOUT ROWID;
 CREATE TABLE vector_sets (
-    id INTEGER PRIMARY KEY, tenant TEXT NOT NULL, model TEXT NOT NULL, dimension BIGINT NOT NULL,
-    UNIQUE (tenant, model)
-);
+    tenant TEXT NOT NULL, id BIGINT NOT NULL, model TEXT NOT NULL, dimension BIGINT NOT NULL,
+    PRIMARY KEY (tenant, id)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX vector_sets_model ON vector_sets (tenant, model);
 CREATE TABLE tail_vectors (
-    collection BIGINT NOT NULL, vector_set BIGINT NOT NULL, slot BIGINT NOT NULL, data BLOB NOT NULL,
-    PRIMARY KEY (collection, vector_set, slot)
+    tenant TEXT NOT NULL, collection BIGINT NOT NULL, vector_set BIGINT NOT NULL, slot BIGINT NOT NULL,
+    data BLOB NOT NULL,
+    PRIMARY KEY (tenant, collection, vector_set, slot)
 ) WITHOUT ROWID;
 CREATE TABLE vector_blocks (
-    collection BIGINT NOT NULL, vector_set BIGINT NOT NULL, block BIGINT NOT NULL, revision BIGINT NOT NULL,
-    missing BIGINT NOT NULL, data BLOB NOT NULL,
-    PRIMARY KEY (collection, vector_set, block)
+    tenant TEXT NOT NULL, collection BIGINT NOT NULL, vector_set BIGINT NOT NULL, block BIGINT NOT NULL,
+    revision BIGINT NOT NULL, missing BIGINT NOT NULL, data BLOB NOT NULL,
+    PRIMARY KEY (tenant, collection, vector_set, block)
 );
 CREATE TABLE segments (
-    collection BIGINT NOT NULL, id BIGINT NOT NULL, first_slot BIGINT NOT NULL, slots BIGINT NOT NULL,
-    level BIGINT NOT NULL, state BIGINT NOT NULL,
-    PRIMARY KEY (collection, id)
+    tenant TEXT NOT NULL, collection BIGINT NOT NULL, id BIGINT NOT NULL, first_slot BIGINT NOT NULL,
+    slots BIGINT NOT NULL, level BIGINT NOT NULL, state BIGINT NOT NULL,
+    PRIMARY KEY (tenant, collection, id)
 ) WITHOUT ROWID;
 CREATE TABLE postings (
-    collection BIGINT NOT NULL, segment BIGINT NOT NULL, term TEXT NOT NULL, data BLOB NOT NULL,
-    PRIMARY KEY (collection, segment, term)
+    tenant TEXT NOT NULL, collection BIGINT NOT NULL, segment BIGINT NOT NULL, term TEXT NOT NULL,
+    data BLOB NOT NULL,
+    PRIMARY KEY (tenant, collection, segment, term)
 ) WITHOUT ROWID;
 ";

@@ -11,7 +11,7 @@ use strata_core::{
 use crate::{error::StoreError, params, sql::Control, sql::Transaction};
 
 use super::{
-    Index,
+    Collection, Index,
     bits::Bits,
     cursor, damaged,
     filter::Filter,
@@ -140,8 +140,9 @@ impl Index {
             let mut people = Vec::new();
             for key in collections {
                 people.extend(tx.query(
-                    "SELECT l.word FROM labels l JOIN collections c ON c.id = l.collection
-                     WHERE c.tenant = $1 AND c.namespace = $2 AND c.project = $3 AND c.retired = 0
+                    "SELECT l.word FROM labels l
+                     JOIN collections c ON c.tenant = l.tenant AND c.id = l.collection
+                     WHERE l.tenant = $1 AND c.namespace = $2 AND c.project = $3 AND c.retired = 0
                        AND l.space = $4",
                     params![&key.tenant, &key.namespace, &key.project, Space::Owner.code()],
                     |row| row.get::<String>(0),
@@ -173,11 +174,11 @@ impl Index {
         for key in request.collections {
             let mut view = match self.views.get(tx, key, set.as_ref())? {
                 Lookup::Ready(view) => view,
-                Lookup::Absent => Arc::new(View::empty(0)),
+                Lookup::Absent => Arc::new(View::empty("", 0)),
                 Lookup::Overtaken => return Ok(None),
             };
             if !ahead.is_empty() {
-                let groups = |word: &str| group_number(tx, view.collection, word);
+                let groups = |word: &str| group_number(tx, view.collection(), word);
                 view = Arc::new(super::catch_up::with_pending(&view, key, ahead, &groups)?);
             }
             let terms = request.query.terms.iter().map(|term| packed_postings(tx, &view, &term.text));
@@ -207,10 +208,10 @@ fn active_set(
     Ok(Some(set))
 }
 
-fn group_number(tx: &Transaction<'_>, collection: i64, word: &str) -> Result<Option<u32>, StoreError> {
+fn group_number(tx: &Transaction<'_>, of: Collection<'_>, word: &str) -> Result<Option<u32>, StoreError> {
     tx.query_one(
-        "SELECT number FROM labels WHERE collection = $1 AND space = $2 AND word = $3",
-        params![collection, Space::Group.code(), word],
+        "SELECT number FROM labels WHERE tenant = $1 AND collection = $2 AND space = $3 AND word = $4",
+        params![of.tenant, of.id, Space::Group.code(), word],
         |row| row.get(0),
     )
 }
@@ -218,10 +219,11 @@ fn group_number(tx: &Transaction<'_>, collection: i64, word: &str) -> Result<Opt
 /// The packed lists of `term` in the segments of `view`, in slot order.
 fn packed_postings(tx: &Transaction<'_>, view: &View, term: &str) -> Result<Vec<Vec<u8>>, StoreError> {
     let mut lists = Vec::new();
+    let of = view.collection();
     for Segment { id, .. } in &view.segments {
         let list = tx.query_one(
-            "SELECT data FROM postings WHERE collection = $1 AND segment = $2 AND term = $3",
-            params![view.collection, *id, term],
+            "SELECT data FROM postings WHERE tenant = $1 AND collection = $2 AND segment = $3 AND term = $4",
+            params![of.tenant, of.id, *id, term],
             |row| row.get::<Vec<u8>>(0),
         )?;
         lists.extend(list);
@@ -242,7 +244,8 @@ impl Gathered {
     /// The pending changes alone, where no index exists.
     fn of_pending(request: &Request<'_>, pending: &[Prepared]) -> Result<Self, StoreError> {
         let none = |_: &str| Ok(None);
-        let view = |key| super::catch_up::with_pending(&View::empty(0), key, pending, &none).map(Arc::new);
+        let view =
+            |key| super::catch_up::with_pending(&View::empty("", 0), key, pending, &none).map(Arc::new);
         let views: Vec<_> = request.collections.iter().map(view).collect::<Result<_, _>>()?;
         let terms = vec![Vec::new(); request.query.terms.len()];
         let postings = vec![terms; views.len()];
@@ -327,9 +330,10 @@ impl Gathered {
         }
         index.read_with(control, (), |tx| {
             for found in found.iter_mut().filter(|found| found.text.is_none()) {
+                let of = self.views[found.collection].collection();
                 found.text = tx.query_one(
-                    "SELECT title, body FROM texts WHERE collection = $1 AND slot = $2",
-                    params![self.views[found.collection].collection, found.hit.place.slot],
+                    "SELECT title, body FROM texts WHERE tenant = $1 AND collection = $2 AND slot = $3",
+                    params![of.tenant, of.id, found.hit.place.slot],
                     |row| Ok(Section { title: row.get(0)?, body: row.get(1)? }),
                 )?;
             }

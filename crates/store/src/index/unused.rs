@@ -17,7 +17,7 @@ impl Index {
     /// Removes the indexes of other versions beside this one, and files that were set aside, that nobody
     /// has written to since [`KEEP_UNUSED`] before `now`. Returns what was removed.
     pub fn remove_unused(&self, now: SystemTime) -> Result<Vec<PathBuf>, StoreError> {
-        let Some(directory) = self.path().parent() else { return Ok(Vec::new()) };
+        let Some(directory) = self.file_path().and_then(Path::parent) else { return Ok(Vec::new()) };
         let mut removed = Vec::new();
         let entries = match fs::read_dir(directory) {
             Ok(entries) => entries,
@@ -81,9 +81,9 @@ mod tests {
         let home = tempfile::tempdir().expect("a home");
         let index = Index::new(home.path(), 3, FaultPlan::none());
         let names = [
-            "index-1.3.db",
-            "index-1.2.db",
-            "index-1.2.db-wal",
+            "index-2.3.db",
+            "index-2.2.db",
+            "index-2.2.db-wal",
             "index-1.1.damaged-1",
             "ledger.db",
             "index-notes.md",
@@ -95,13 +95,13 @@ mod tests {
             fs::metadata(home.path().join("ledger.db")).and_then(|file| file.modified()).expect("a time");
         assert!(index.remove_unused(now).expect("looks").is_empty());
         let removed = index.remove_unused(now + KEEP_UNUSED + Duration::from_secs(60)).expect("removes");
-        assert_eq!(removed, [home.path().join("index-1.1.damaged-1"), home.path().join("index-1.2.db")]);
+        assert_eq!(removed, [home.path().join("index-1.1.damaged-1"), home.path().join("index-2.2.db")]);
         let mut left: Vec<_> = fs::read_dir(home.path())
             .expect("lists")
             .map(|entry| entry.expect("an entry").file_name())
             .collect();
         left.sort();
-        assert_eq!(left, ["index-1.3.db", "index-notes.md", "ledger.db"]);
+        assert_eq!(left, ["index-2.3.db", "index-notes.md", "ledger.db"]);
         assert!(Index::new(&home.path().join("absent"), 1, FaultPlan::none()).remove_unused(now).is_ok());
     }
 }

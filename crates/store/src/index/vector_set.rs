@@ -1,15 +1,17 @@
 //! Vector sets: the vectors of one model, whose key names it wholly (id, revision, dimension, prefix,
 //! normalisation, window). Several sets stand side by side; one of them answers searches.
 
-use crate::{error::StoreError, params, sql::Row, sql::Transaction};
+use std::collections::BTreeMap;
+
+use crate::{error::StoreError, params, rows::Rows, sql::Row, sql::Transaction};
 
 use super::{
-    Index,
+    Collection, Index,
     attributes::BLOCK,
     damaged,
     truth::{Source, SourceKind},
     vector_block::{PackedVector, VectorBlock},
-    writer::{IndexWriter, LIVE},
+    writer::{IndexWriter, LIVE, next_id},
 };
 
 /// A set of vectors.
@@ -45,8 +47,9 @@ impl Index {
     pub fn live_passages(&self, tenant: &str) -> Result<usize, StoreError> {
         self.read(0, |tx| {
             let count = tx.query_one(
-                "SELECT count(*) FROM passages p JOIN collections c ON c.id = p.collection
-                 WHERE c.tenant = $1 AND c.retired = 0 AND p.to_seq = $2",
+                "SELECT count(*) FROM passages p
+                 JOIN collections c ON c.tenant = p.tenant AND c.id = p.collection
+                 WHERE p.tenant = $1 AND c.retired = 0 AND p.to_seq = $2",
                 params![tenant, LIVE],
                 |row| row.get::<usize>(0),
             )?;
@@ -60,13 +63,14 @@ impl Index {
         self.read(Vec::new(), |tx| {
             let set = find(tx, tenant, model)?;
             let mut found = Vec::new();
-            for (collection, slots, folded) in collections(tx, tenant)? {
+            for (id, slots, folded) in collections(tx, tenant)? {
+                let of = Collection { tenant, id };
                 for first in (0..slots).step_by(BLOCK as usize) {
                     if found.len() >= limit {
                         break;
                     }
-                    let waiting = waiting_in_block(tx, collection, first, folded, set.as_ref())?;
-                    live_among(tx, collection, first, &waiting, &mut found)?;
+                    let waiting = waiting_in_block(tx, of, first, folded, set.as_ref())?;
+                    live_among(tx, of, first, &waiting, &mut found)?;
                 }
             }
             found.truncate(limit);
@@ -99,7 +103,7 @@ impl IndexWriter<'_> {
                         set.dimension
                     )));
                 }
-                put_block(tx, &set, block)
+                put_block(tx, tenant, &set, block)
             })?;
         }
         Ok(())
@@ -126,10 +130,10 @@ impl IndexWriter<'_> {
                 "UPDATE tenants SET active_set = NULL WHERE tenant = $1 AND active_set = $2",
                 params![tenant, set.id],
             )?;
-            tx.execute("DELETE FROM vector_sets WHERE id = $1", params![set.id])?;
+            tx.execute("DELETE FROM vector_sets WHERE tenant = $1 AND id = $2", params![tenant, set.id])?;
             Ok(Some(set))
         })?;
-        set.map_or(Ok(()), |set| super::cleaning::vectors_of(self, set.id))
+        set.map_or(Ok(()), |set| super::cleaning::vectors_of(self, tenant, set.id))
     }
 }
 
@@ -167,40 +171,39 @@ pub(crate) fn find_or_add(
         return Ok(set);
     }
     let first = all(tx, tenant)?.is_empty();
-    let last =
-        tx.query_one("SELECT coalesce(max(id), 0) FROM vector_sets", params![], |row| row.get::<i64>(0))?;
-    let id = last.unwrap_or(0) + 1;
+    let id = next_id(tx, tenant)?;
     tx.execute(
-        "INSERT INTO vector_sets (id, tenant, model, dimension) VALUES ($1, $2, $3, $4)",
-        params![id, tenant, model, i64::try_from(dimension).unwrap_or(i64::MAX)],
+        "INSERT INTO vector_sets (tenant, id, model, dimension) VALUES ($1, $2, $3, $4)",
+        params![tenant, id, model, i64::try_from(dimension).unwrap_or(i64::MAX)],
     )?;
     if first {
-        tx.execute(
-            "INSERT INTO tenants (tenant, epoch, seq, ordinal, hash, active_set) VALUES ($1, '', 0, 0, $3, $2)
-             ON CONFLICT (tenant) DO UPDATE SET active_set = $2",
-            params![tenant, id, &[0_u8; 0]],
-        )?;
+        tx.execute("UPDATE tenants SET active_set = $2 WHERE tenant = $1", params![tenant, id])?;
     }
     Ok(VectorSet { id, model: model.to_owned(), dimension, is_active: first })
 }
 
-/// Adds the vector of a passage that is not folded yet.
-pub(crate) fn put_tail(
-    tx: &Transaction<'_>,
-    collection: i64,
-    set: i64,
-    slot: u32,
-    vector: &PackedVector,
-) -> Result<(), StoreError> {
+/// The packed form of a vector that is not folded yet.
+pub(crate) fn pack_tail(vector: &PackedVector) -> Vec<u8> {
     let mut data = Vec::with_capacity(4 + vector.values.len());
     data.extend_from_slice(&vector.scale.to_le_bytes());
     data.extend(vector.values.iter().map(|value| value.cast_unsigned()));
-    tx.execute(
-        "INSERT INTO tail_vectors (collection, vector_set, slot, data) VALUES ($1, $2, $3, $4)
-         ON CONFLICT (collection, vector_set, slot) DO UPDATE SET data = $4",
-        params![collection, set, slot, &data],
-    )?;
-    Ok(())
+    data
+}
+
+/// Adds the vectors of passages that are not folded yet: set, slot and [`pack_tail`]. No two have the same place.
+pub(crate) fn put_tail(
+    tx: &Transaction<'_>,
+    of: Collection<'_>,
+    vectors: &[(i64, u32, Vec<u8>)],
+) -> Result<(), StoreError> {
+    const VECTORS: Rows =
+        Rows::new("INSERT INTO tail_vectors (tenant, collection, vector_set, slot, data)", 5)
+            .or("ON CONFLICT (tenant, collection, vector_set, slot) DO UPDATE SET data = excluded.data");
+    let mut values = Vec::with_capacity(vectors.len() * 5);
+    for (set, slot, data) in vectors {
+        values.extend_from_slice(params![of.tenant, of.id, *set, *slot, data]);
+    }
+    VECTORS.write(tx, &values).map(drop)
 }
 
 /// Reads the vector in column `column`.
@@ -214,17 +217,18 @@ pub(crate) fn tail_vector(row: &Row<'_>, column: usize) -> Result<PackedVector, 
 }
 
 /// Moves the vectors of the block from slot `first` on out of the tail, in every set.
-pub(crate) fn fold_tail(tx: &Transaction<'_>, collection: i64, first: u32) -> Result<(), StoreError> {
-    let sets = tx.query("SELECT id, dimension FROM vector_sets", params![], |row| {
-        Ok((row.get::<i64>(0)?, row.get::<usize>(1)?))
-    })?;
+pub(crate) fn fold_tail(tx: &Transaction<'_>, of: Collection<'_>, first: u32) -> Result<(), StoreError> {
+    let sets =
+        tx.query("SELECT id, dimension FROM vector_sets WHERE tenant = $1", params![of.tenant], |row| {
+            Ok((row.get::<i64>(0)?, row.get::<usize>(1)?))
+        })?;
     for (set, dimension) in sets {
         let mut block = VectorBlock::missing(dimension, BLOCK as usize);
         let mut filled = false;
         tx.for_each(
             "SELECT slot, data FROM tail_vectors
-             WHERE collection = $1 AND vector_set = $2 AND slot >= $3 AND slot < $4",
-            params![collection, set, first, first + BLOCK],
+             WHERE tenant = $1 AND collection = $2 AND vector_set = $3 AND slot >= $4 AND slot < $5",
+            params![of.tenant, of.id, set, first, first + BLOCK],
             |row| {
                 block.set((row.get::<u32>(0)? - first) as usize, &tail_vector(row, 1)?);
                 filled = true;
@@ -232,11 +236,11 @@ pub(crate) fn fold_tail(tx: &Transaction<'_>, collection: i64, first: u32) -> Re
             },
         )?;
         if filled {
-            write_block(tx, collection, set, first / BLOCK, 0, &block)?;
+            write_block(tx, of, set, first / BLOCK, 0, &block)?;
             tx.execute(
                 "DELETE FROM tail_vectors
-                 WHERE collection = $1 AND vector_set = $2 AND slot >= $3 AND slot < $4",
-                params![collection, set, first, first + BLOCK],
+                 WHERE tenant = $1 AND collection = $2 AND vector_set = $3 AND slot >= $4 AND slot < $5",
+                params![of.tenant, of.id, set, first, first + BLOCK],
             )?;
         }
     }
@@ -245,7 +249,7 @@ pub(crate) fn fold_tail(tx: &Transaction<'_>, collection: i64, first: u32) -> Re
 
 fn write_block(
     tx: &Transaction<'_>,
-    collection: i64,
+    of: Collection<'_>,
     set: i64,
     block: u32,
     revision: i64,
@@ -253,23 +257,25 @@ fn write_block(
 ) -> Result<(), StoreError> {
     let missing = i64::try_from(vectors.missing_slots()).unwrap_or(i64::MAX);
     tx.execute(
-        "INSERT INTO vector_blocks (collection, vector_set, block, revision, missing, data)
-         VALUES ($1, $2, $3, $4, $5, $6)
-         ON CONFLICT (collection, vector_set, block) DO UPDATE SET revision = $4, missing = $5, data = $6",
-        params![collection, set, block, revision, missing, &vectors.encode()],
+        "INSERT INTO vector_blocks (tenant, collection, vector_set, block, revision, missing, data)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)
+         ON CONFLICT (tenant, collection, vector_set, block)
+         DO UPDATE SET revision = excluded.revision, missing = excluded.missing, data = excluded.data",
+        params![of.tenant, of.id, set, block, revision, missing, &vectors.encode()],
     )?;
     Ok(())
 }
 
 fn read_block(
     tx: &Transaction<'_>,
-    collection: i64,
+    of: Collection<'_>,
     set: &VectorSet,
     block: u32,
 ) -> Result<Option<VectorBlock>, StoreError> {
     let data = tx.query_one(
-        "SELECT data FROM vector_blocks WHERE collection = $1 AND vector_set = $2 AND block = $3",
-        params![collection, set.id, block],
+        "SELECT data FROM vector_blocks
+         WHERE tenant = $1 AND collection = $2 AND vector_set = $3 AND block = $4",
+        params![of.tenant, of.id, set.id, block],
         |row| row.get::<Vec<u8>>(0),
     )?;
     let decode =
@@ -280,26 +286,34 @@ fn read_block(
 /// Adds vectors that all lie in one block, folded or not.
 fn put_block(
     tx: &Transaction<'_>,
+    tenant: &str,
     set: &VectorSet,
     vectors: &[&(MissingVector, PackedVector)],
 ) -> Result<(), StoreError> {
     let Some((first, _)) = vectors.first().copied() else { return Ok(()) };
-    let Some(row) = super::fold::read_row(tx, first.collection)? else { return Ok(()) };
+    let of = Collection { tenant, id: first.collection };
+    let Some(row) = super::fold::read_row(tx, of)? else { return Ok(()) };
     let revision = row.revision + 1;
     if first.slot < row.folded {
         let block = first.slot / BLOCK;
-        let mut packed = read_block(tx, row.id, set, block)?
+        let mut packed = read_block(tx, of, set, block)?
             .unwrap_or_else(|| VectorBlock::missing(set.dimension, BLOCK as usize));
         for (place, vector) in vectors {
             packed.set((place.slot % BLOCK) as usize, vector);
         }
-        write_block(tx, row.id, set.id, block, revision, &packed)?;
+        write_block(tx, of, set.id, block, revision, &packed)?;
     } else {
-        for (place, vector) in vectors.iter().filter(|(place, _)| place.slot < row.slots) {
-            put_tail(tx, row.id, set.id, place.slot, vector)?;
-        }
+        let known = vectors.iter().filter(|(place, _)| place.slot < row.slots);
+        // By slot: the last of two for one place counts.
+        let packed: BTreeMap<u32, Vec<u8>> =
+            known.map(|(place, vector)| (place.slot, pack_tail(vector))).collect();
+        let tails: Vec<_> = packed.into_iter().map(|(slot, data)| (set.id, slot, data)).collect();
+        put_tail(tx, of, &tails)?;
     }
-    tx.execute("UPDATE collections SET revision = $2 WHERE id = $1", params![row.id, revision])?;
+    tx.execute(
+        "UPDATE collections SET revision = $3 WHERE tenant = $1 AND id = $2",
+        params![of.tenant, of.id, revision],
+    )?;
     Ok(())
 }
 
@@ -314,7 +328,7 @@ fn collections(tx: &Transaction<'_>, tenant: &str) -> Result<Vec<(i64, u32, u32)
 /// For each offset in the block from slot `first` on, whether the set waits for its vector.
 fn waiting_in_block(
     tx: &Transaction<'_>,
-    collection: i64,
+    of: Collection<'_>,
     first: u32,
     folded: u32,
     set: Option<&VectorSet>,
@@ -323,21 +337,23 @@ fn waiting_in_block(
     let Some(set) = set else { return Ok(waiting) };
     if first < folded {
         let complete = tx.query_one(
-            "SELECT missing FROM vector_blocks WHERE collection = $1 AND vector_set = $2 AND block = $3",
-            params![collection, set.id, first / BLOCK],
+            "SELECT missing FROM vector_blocks
+             WHERE tenant = $1 AND collection = $2 AND vector_set = $3 AND block = $4",
+            params![of.tenant, of.id, set.id, first / BLOCK],
             |row| Ok(row.get::<i64>(0)? == 0),
         )?;
         if complete == Some(true) {
             return Ok(Vec::new());
         }
-        if let Some(block) = read_block(tx, collection, set, first / BLOCK)? {
+        if let Some(block) = read_block(tx, of, set, first / BLOCK)? {
             waiting = block.scales.iter().map(|scale| *scale < 0.0).collect();
         }
         return Ok(waiting);
     }
     tx.for_each(
-        "SELECT slot FROM tail_vectors WHERE collection = $1 AND vector_set = $2 AND slot >= $3 AND slot < $4",
-        params![collection, set.id, first, first.saturating_add(BLOCK)],
+        "SELECT slot FROM tail_vectors
+         WHERE tenant = $1 AND collection = $2 AND vector_set = $3 AND slot >= $4 AND slot < $5",
+        params![of.tenant, of.id, set.id, first, first.saturating_add(BLOCK)],
         |row| {
             waiting[(row.get::<u32>(0)? - first) as usize] = false;
             Ok(())
@@ -348,7 +364,7 @@ fn waiting_in_block(
 
 fn live_among(
     tx: &Transaction<'_>,
-    collection: i64,
+    of: Collection<'_>,
     first: u32,
     waiting: &[bool],
     found: &mut Vec<MissingVector>,
@@ -358,14 +374,14 @@ fn live_among(
     }
     tx.for_each(
         "SELECT slot, source_kind, source, part FROM passages
-         WHERE collection = $1 AND slot >= $2 AND slot < $3 AND to_seq = $4 ORDER BY slot",
-        params![collection, first, first.saturating_add(BLOCK), LIVE],
+         WHERE tenant = $1 AND collection = $2 AND slot >= $3 AND slot < $4 AND to_seq = $5 ORDER BY slot",
+        params![of.tenant, of.id, first, first.saturating_add(BLOCK), LIVE],
         |row| {
             let slot = row.get::<u32>(0)?;
             if waiting.get((slot - first) as usize).copied().unwrap_or(false) {
                 let kind = SourceKind::from_code(row.get(1)?).ok_or_else(|| damaged("a passage's source"))?;
                 let source = Source { kind, number: row.get(2)? };
-                found.push(MissingVector { collection, slot, source, part: row.get(3)? });
+                found.push(MissingVector { collection: of.id, slot, source, part: row.get(3)? });
             }
             Ok(())
         },

@@ -10,6 +10,7 @@ use strata_core::{rank::Columns, vector};
 use crate::{error::StoreError, params, sql::Transaction};
 
 use super::{
+    Collection,
     attributes::{Attributes, BLOCK, NEVER, decode, decode_ends},
     bits::Bits,
     columns::LiveColumns,
@@ -27,7 +28,8 @@ use super::{
 /// See the module.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct View {
-    pub(crate) collection: i64,
+    tenant: String,
+    collection: i64,
     pub(crate) revision: i64,
     folded: u32,
     pub(crate) segments: Vec<Segment>,
@@ -75,10 +77,15 @@ impl Seen<'_> {
 }
 
 impl View {
-    pub(crate) fn empty(collection: i64) -> Self {
-        let mut view = Self { collection, revision: -1, ..Self::default() };
+    pub(crate) fn empty(tenant: &str, collection: i64) -> Self {
+        let mut view = Self { tenant: tenant.to_owned(), collection, revision: -1, ..Self::default() };
         view.live.link(&[]);
         view
+    }
+
+    /// Which collection it is a view of.
+    pub(crate) fn collection(&self) -> Collection<'_> {
+        Collection { tenant: &self.tenant, id: self.collection }
     }
 
     /// The passages as they were seen at `as_of`, or as they are seen now.
@@ -127,7 +134,7 @@ impl View {
         self.read_blocks(tx, row)?;
         self.read_tail(tx, row)?;
         self.read_ends(tx)?;
-        self.segments = published(tx, self.collection)?;
+        self.segments = published(tx, self.collection())?;
         self.live.link(&self.rows);
         self.folded = row.folded;
         self.revision = row.revision;
@@ -182,8 +189,9 @@ impl View {
             let words = self.words.entry(space).or_default();
             let known = u32::try_from(words.len()).unwrap_or(u32::MAX);
             tx.for_each(
-                "SELECT word FROM labels WHERE collection = $1 AND space = $2 AND number > $3 ORDER BY number",
-                params![self.collection, space.code(), known],
+                "SELECT word FROM labels
+                 WHERE tenant = $1 AND collection = $2 AND space = $3 AND number > $4 ORDER BY number",
+                params![&self.tenant, self.collection, space.code(), known],
                 |row| {
                     words.push(row.get(0)?);
                     Ok(())
@@ -197,11 +205,13 @@ impl View {
         let known = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
         if known < row.folded {
             let new = row.folded - known;
+            let tenant = self.tenant.clone();
             self.rows.reserve_exact(new as usize);
             self.ends.reserve_exact(new as usize);
             tx.for_each(
-                "SELECT block, attributes FROM blocks WHERE collection = $1 AND block >= $2 ORDER BY block",
-                params![self.collection, known / BLOCK],
+                "SELECT block, attributes FROM blocks
+                 WHERE tenant = $1 AND collection = $2 AND block >= $3 ORDER BY block",
+                params![&tenant, self.collection, known / BLOCK],
                 |columns| {
                     let block = columns.get::<u32>(0)?;
                     let rows = decode(columns.blob(1)?).ok_or_else(|| damaged("a block of passages"))?;
@@ -227,9 +237,10 @@ impl View {
         if known == row.slots {
             return Ok(());
         }
+        let tenant = self.tenant.clone();
         tx.for_each(
-            "SELECT attributes, terms FROM tails WHERE collection = $1 AND slot >= $2 ORDER BY slot",
-            params![self.collection, known],
+            "SELECT attributes, terms FROM tails WHERE tenant = $1 AND collection = $2 AND slot >= $3 ORDER BY slot",
+            params![&tenant, self.collection, known],
             |columns| {
                 let one = decode(columns.blob(0)?).and_then(|rows| rows.into_iter().next());
                 let one = one.ok_or_else(|| damaged("a passage's attributes"))?;
@@ -242,8 +253,8 @@ impl View {
     fn read_ends(&mut self, tx: &Transaction<'_>) -> Result<(), StoreError> {
         let mut dead = Vec::new();
         tx.for_each(
-            "SELECT block, data FROM ends WHERE collection = $1 AND revision > $2",
-            params![self.collection, self.revision],
+            "SELECT block, data FROM ends WHERE tenant = $1 AND collection = $2 AND revision > $3",
+            params![&self.tenant, self.collection, self.revision],
             |columns| {
                 let first = columns.get::<u32>(0)? * BLOCK;
                 let ends = decode_ends(columns.blob(1)?).ok_or_else(|| damaged("the ends of a block"))?;
@@ -270,7 +281,7 @@ impl View {
         let same = self.vectors.take().filter(|vectors| vectors.set.id == set.id);
         let mut vectors =
             same.unwrap_or_else(|| Vectors { set: set.clone(), revision: -1, blocks: Vec::new() });
-        vectors.read_blocks(tx, self.collection, self.folded)?;
+        vectors.read_blocks(tx, self.collection(), self.folded)?;
         vectors.read_tail(tx, self)?;
         vectors.revision = self.revision;
         self.vectors = Some(vectors);
@@ -341,14 +352,20 @@ impl Vectors {
         }
     }
 
-    fn read_blocks(&mut self, tx: &Transaction<'_>, collection: i64, folded: u32) -> Result<(), StoreError> {
+    fn read_blocks(
+        &mut self,
+        tx: &Transaction<'_>,
+        of: Collection<'_>,
+        folded: u32,
+    ) -> Result<(), StoreError> {
         let complete = self.slots() / BLOCK;
         let (set, dimension) = (self.set.id, self.set.dimension);
         let mut read = Vec::new();
         tx.for_each(
             "SELECT block, data FROM vector_blocks
-             WHERE collection = $1 AND vector_set = $2 AND (block >= $3 OR revision > $4) ORDER BY block",
-            params![collection, set, complete, self.revision],
+             WHERE tenant = $1 AND collection = $2 AND vector_set = $3 AND (block >= $4 OR revision > $5)
+             ORDER BY block",
+            params![of.tenant, of.id, set, complete, self.revision],
             |row| {
                 let block = VectorBlock::decode(row.blob(1)?, dimension);
                 read.push((row.get::<usize>(0)?, block.ok_or_else(|| damaged("a vector block"))?));
@@ -371,8 +388,9 @@ impl Vectors {
         self.reach(u32::try_from(view.rows.len()).unwrap_or(u32::MAX));
         let mut read = Vec::new();
         tx.for_each(
-            "SELECT slot, data FROM tail_vectors WHERE collection = $1 AND vector_set = $2 AND slot >= $3",
-            params![view.collection, self.set.id, view.folded],
+            "SELECT slot, data FROM tail_vectors
+             WHERE tenant = $1 AND collection = $2 AND vector_set = $3 AND slot >= $4",
+            params![&view.tenant, view.collection, self.set.id, view.folded],
             |row| {
                 read.push((row.get::<u32>(0)?, tail_vector(row, 1)?));
                 Ok(())

@@ -53,12 +53,12 @@ impl Views {
         let Some(row) = row else { return Ok(Lookup::Absent) };
         let shelf = self.shelf(key);
         let mut place = shelf.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = place.take().filter(|view| view.collection == row.id);
+        let known = place.take().filter(|view| view.collection().id == row.id);
         if let Some(view) = known.as_ref().filter(|view| view.revision > row.revision) {
             *place = Some(Arc::clone(view));
             return Ok(Lookup::Overtaken);
         }
-        let mut view = known.unwrap_or_else(|| Arc::new(View::empty(row.id)));
+        let mut view = known.unwrap_or_else(|| Arc::new(View::empty(&key.tenant, row.id)));
         let stale = view.revision < row.revision;
         if stale || set.is_some_and(|set| !view.has_vectors(set)) {
             // Copied only while another thread still ranks with the older state.

@@ -1,9 +1,11 @@
 //! What digests were made of, and what waits to be distilled.
 
+use std::collections::HashMap;
+
 use strata_core::{error::ParseError, scope::Scope, time::Timestamp};
 
 use super::{EpisodeRow, LedgerRead, LedgerWrite, MemoryRow, Seq, episodes, memories::scope_from};
-use crate::{error::StoreError, params, sql::Row};
+use crate::{error::StoreError, params, rows::Rows, sql::Row};
 
 /// What sort of raw material.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -70,7 +72,9 @@ pub struct Backlog {
 }
 
 /// The events that no digest covers, and that were not distilled where they come from: their metadata has the date.
-const OPEN_EPISODES: &str = "FROM episodes e WHERE e.tenant = $1 AND e.metadata NOT LIKE '%\"consolidated_at\":%' AND NOT EXISTS (SELECT 1 FROM digests d
+/// Looked for by `replace`: databases differ in whether `LIKE` tells capital letters from small ones.
+const OPEN_EPISODES: &str = "FROM episodes e WHERE e.tenant = $1
+    AND replace(e.metadata, '\"consolidated_at\":', '') = e.metadata AND NOT EXISTS (SELECT 1 FROM digests d
     WHERE d.tenant = e.tenant AND d.kind = 'episode' AND d.source = e.number)";
 /// The live memories of P2 that no digest covers.
 const OPEN_MEMORIES: &str = "FROM memories e WHERE e.tenant = $1 AND e.layer = 'P2'
@@ -152,11 +156,16 @@ impl LedgerRead<'_> {
             params![self.tenant, kind.as_str(), source],
             |row| Ok((row.get(0)?, row.get(1)?)),
         )?;
-        let mut found = Vec::with_capacity(numbers.len());
-        for (number, quoted) in numbers {
-            found.extend(self.memory_by_number(number)?.map(|memory| (memory, quoted)));
-        }
-        Ok(found)
+        let quoted: HashMap<i64, bool> = numbers.iter().copied().collect();
+        let numbers: Vec<i64> = numbers.into_iter().map(|(number, _)| number).collect();
+        let memories = self.memories_by_numbers(&numbers)?;
+        Ok(memories
+            .into_iter()
+            .map(|memory| {
+                let quoted = quoted.get(&memory.number).copied().unwrap_or(false);
+                (memory, quoted)
+            })
+            .collect())
     }
 
     /// Whether a digest covers the piece.
@@ -200,14 +209,21 @@ impl LedgerWrite<'_> {
     /// Puts down what the digest `number` was made of. A link that is there already stays as it is.
     pub fn link_digest(&self, number: i64, links: &[DigestLink], seq: Seq) -> Result<(), StoreError> {
         let seq = self.place(seq)?;
+        let mut values = Vec::with_capacity(links.len() * 6);
         for link in links {
-            self.transaction.execute(
-                "INSERT INTO digests (tenant, number, kind, source, quoted, seq) VALUES ($1, $2, $3, $4, $5, $6)
-                 ON CONFLICT DO NOTHING",
-                params![self.tenant, number, link.kind.as_str(), link.source, link.quoted, seq],
-            )?;
+            values.extend_from_slice(params![
+                self.tenant,
+                number,
+                link.kind.as_str(),
+                link.source,
+                link.quoted,
+                seq
+            ]);
         }
-        Ok(())
+        Rows::new("INSERT INTO digests (tenant, number, kind, source, quoted, seq)", 6)
+            .or("ON CONFLICT DO NOTHING")
+            .write(self.transaction, &values)
+            .map(drop)
     }
 
     /// Gives the raw material of a digest free, so that it is distilled anew.

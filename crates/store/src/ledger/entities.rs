@@ -8,7 +8,12 @@ use strata_core::{
 };
 
 use super::{LedgerRead, LedgerWrite, Seq, filter::Conditions, memories::scope_from};
-use crate::{error::StoreError, params, sql::Row};
+use crate::{
+    error::StoreError,
+    params,
+    rows::{LIST, padded},
+    sql::Row,
+};
 
 /// An entity to be stored.
 #[derive(Debug, Clone)]
@@ -94,8 +99,6 @@ pub struct EntityFilter {
 
 pub(super) const COLUMNS: &str = "e.number, e.id, e.label, e.kind, e.properties, e.namespace, e.project, e.branch, \
                                   e.origin, e.confidence, e.writer, e.created_at, e.seq";
-/// Numbers or texts asked for in one statement: the longest list that [`padded`] is given.
-pub(super) const LIST: usize = 200;
 
 /// No label's key is longer, in bytes: its 200 characters become 18 of 4 bytes at most. A database takes no pattern
 /// of any length.
@@ -274,12 +277,6 @@ impl LedgerWrite<'_> {
 /// A text as a pattern of `LIKE` that stands for itself.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
-}
-
-/// The values of a list, the last one repeated up to a few fixed lengths, so that few statements are prepared.
-pub(super) fn padded<T>(values: &[T]) -> impl Iterator<Item = &T> {
-    let length = values.len().next_power_of_two().min(LIST).max(values.len());
-    values.iter().chain(std::iter::repeat_n(values.last(), length - values.len()).flatten())
 }
 
 pub(super) fn entity_from(row: &Row<'_>) -> Result<EntityRow, StoreError> {

@@ -1,13 +1,20 @@
 //! Raw events, kept as they came: session turns and tool results.
 
+use std::collections::{HashMap, HashSet};
+
 use strata_core::{
     id::{Id, PartialId},
     scope::Scope,
     time::{TimeRange, Timestamp},
 };
 
-use super::{LedgerRead, LedgerWrite, Seq, filter::Conditions, memories::scope_from};
-use crate::{error::StoreError, params, sql::Row};
+use super::{LedgerRead, LedgerWrite, NewAudit, Seq, filter::Conditions, memories::scope_from};
+use crate::{
+    error::{Conflict, StoreError},
+    params,
+    rows::{LIST, Rows, listed, padded},
+    sql::{Param, Row},
+};
 
 /// An event to be stored.
 #[derive(Debug, Clone)]
@@ -34,6 +41,8 @@ pub struct NewEpisode {
     pub source: String,
     /// Who wrote it: a principal, as text.
     pub writer: String,
+    /// Sixteen random bytes. They salt its digest and are destroyed by a purge.
+    pub salt: [u8; 16],
 }
 
 /// What became of an event.
@@ -128,6 +137,12 @@ pub struct SessionRow {
 
 pub(super) const COLUMNS: &str = "number, id, external_id, session, at, speaker, role, text, metadata, namespace, project, \
                        branch, source, writer, seq";
+
+const EPISODES: Rows = Rows::new(
+    "INSERT INTO episodes (tenant, number, id, external_id, session, at, speaker, role, text, metadata, namespace,
+         project, branch, source, writer, seq, content_key, salt, digest)",
+    19,
+);
 
 impl LedgerRead<'_> {
     /// The event with this number.
@@ -235,46 +250,79 @@ impl LedgerRead<'_> {
 }
 
 impl LedgerWrite<'_> {
-    /// Stores events and says what became of each, in order.
+    /// Stores events under an audit row like `row`, with the hash over what it stores, and says what became of
+    /// each, in order. Without a new one among them nothing is put on record.
     ///
     /// An event equals another of the same namespace and project if source, session and external id
     /// agree or, without an external id, session, time, speaker, role and text. Equal ones are not
     /// stored again.
-    pub fn insert_episodes(&self, new: &[NewEpisode], seq: Seq) -> Result<Vec<EpisodeInsert>, StoreError> {
+    pub fn store_episodes(
+        &self,
+        new: &[NewEpisode],
+        row: &NewAudit<'_>,
+    ) -> Result<Vec<EpisodeInsert>, StoreError> {
+        let keys = self.episode_keys(new)?;
+        let mut known = self.episodes_with_keys(&keys)?;
         let mut number = self.next_number("episodes", "episode")?;
-        let mut inserted = Vec::with_capacity(new.len());
-        for episode in new {
-            let key = self.episode_key(episode)?;
-            let outcome = match self.episode_with_key(&key)? {
-                Some((number, id)) => EpisodeInsert { number, id, added: false },
-                None => {
-                    self.refuse_used_id("episodes", episode.id.as_str())?;
-                    self.insert_episode(number, episode, &key, seq)?;
-                    number += 1;
-                    EpisodeInsert { number: number - 1, id: episode.id.to_string(), added: true }
-                }
-            };
-            inserted.push(outcome);
-        }
-        Ok(inserted)
-    }
-
-    /// What [`Self::insert_episodes`] would say: whether an audit row is needed at all. An event that is not
-    /// stored yet has the number 0; a repetition within `new` counts as known.
-    pub fn known_episodes(&self, new: &[NewEpisode]) -> Result<Vec<EpisodeInsert>, StoreError> {
-        let mut unknown = std::collections::HashSet::new();
+        let mut fresh = Vec::new();
         let mut outcomes = Vec::with_capacity(new.len());
-        for episode in new {
-            let key = self.episode_key(episode)?;
-            outcomes.push(match self.episode_with_key(&key)? {
-                Some((number, id)) => EpisodeInsert { number, id, added: false },
-                None => EpisodeInsert { number: 0, id: episode.id.to_string(), added: unknown.insert(key) },
-            });
+        for (episode, key) in new.iter().zip(&keys) {
+            if let Some((number, id)) = known.get(key) {
+                outcomes.push(EpisodeInsert { number: *number, id: id.clone(), added: false });
+                continue;
+            }
+            let id = episode.id.to_string();
+            fresh.push((number, episode, key));
+            known.insert(*key, (number, id.clone()));
+            outcomes.push(EpisodeInsert { number, id, added: true });
+            number += 1;
         }
+        self.insert_fresh(&fresh, row)?;
         Ok(outcomes)
     }
 
-    pub(super) fn episode_key(&self, episode: &NewEpisode) -> Result<[u8; 32], StoreError> {
+    /// Inserts events that are not there yet, with their numbers and keys, under an audit row like `row`.
+    fn insert_fresh(
+        &self,
+        fresh: &[(i64, &NewEpisode, &[u8; 32])],
+        row: &NewAudit<'_>,
+    ) -> Result<(), StoreError> {
+        if fresh.is_empty() {
+            return Ok(());
+        }
+        let ids: Vec<&str> = fresh.iter().map(|(_, episode, _)| episode.id.as_str()).collect();
+        let mut used = self.used_ids("episodes", &ids)?;
+        if let Some(id) = ids.into_iter().find(|id| !used.insert((*id).to_owned())) {
+            return Err(Conflict::IdTaken { id: id.to_owned() }.into());
+        }
+        let digests: Vec<[u8; 32]> = fresh.iter().map(|(_, episode, _)| episode.digest()).collect();
+        let seq = self.place(self.record(&row.clone().storing(digests.clone()))?)?;
+        let mut values = Vec::new();
+        for ((number, episode, key), digest) in fresh.iter().zip(&digests) {
+            self.add_values(&mut values, *number, episode, (key, digest), seq);
+        }
+        EPISODES.write(self.transaction, &values).map(drop)
+    }
+
+    /// What [`Self::store_episodes`] would say. An event that is not
+    /// stored yet has the number 0; a repetition within `new` counts as known.
+    pub fn known_episodes(&self, new: &[NewEpisode]) -> Result<Vec<EpisodeInsert>, StoreError> {
+        let keys = self.episode_keys(new)?;
+        let known = self.episodes_with_keys(&keys)?;
+        let mut unknown = HashSet::new();
+        let outcome = |(episode, key): (&NewEpisode, &[u8; 32])| match known.get(key) {
+            Some((number, id)) => EpisodeInsert { number: *number, id: id.clone(), added: false },
+            None => EpisodeInsert { number: 0, id: episode.id.to_string(), added: unknown.insert(*key) },
+        };
+        Ok(new.iter().zip(&keys).map(outcome).collect())
+    }
+
+    fn episode_keys(&self, episodes: &[NewEpisode]) -> Result<Vec<[u8; 32]>, StoreError> {
+        episodes.iter().map(|episode| self.episode_key(episode)).collect()
+    }
+
+    /// The key under which an event is found again: equal events have the same.
+    pub fn episode_key(&self, episode: &NewEpisode) -> Result<[u8; 32], StoreError> {
         let project = episode.scope.project.as_deref().unwrap_or("");
         let place = [episode.scope.namespace.as_str(), project, episode.session.as_str()];
         let at = episode.at.0.to_string();
@@ -296,45 +344,68 @@ impl LedgerWrite<'_> {
     }
 
     pub(super) fn episode_with_key(&self, key: &[u8; 32]) -> Result<Option<(i64, String)>, StoreError> {
-        self.transaction.query_one(
-            "SELECT number, id FROM episodes WHERE tenant = $1 AND content_key = $2",
-            params![self.tenant, key],
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )
+        Ok(self.episodes_with_keys(&[*key])?.remove(key))
+    }
+
+    /// Number and id of the stored events that have one of `keys`.
+    fn episodes_with_keys(&self, keys: &[[u8; 32]]) -> Result<HashMap<[u8; 32], (i64, String)>, StoreError> {
+        let mut found = HashMap::new();
+        for chunk in keys.chunks(LIST) {
+            let mut values = vec![self.tenant.into()];
+            let list = listed(&mut values, padded(chunk));
+            let sql = format!(
+                "SELECT content_key, number, id FROM episodes WHERE tenant = $1 AND content_key IN ({list})"
+            );
+            found
+                .extend(self.transaction.query(&sql, &values, |row| {
+                    Ok((self.hash(row.blob(0)?)?, (row.get(1)?, row.get(2)?)))
+                })?);
+        }
+        Ok(found)
     }
 
     pub(super) fn insert_episode(
         &self,
         number: i64,
         episode: &NewEpisode,
-        key: &[u8; 32],
+        (key, digest): (&[u8; 32], &[u8; 32]),
         seq: Seq,
     ) -> Result<(), StoreError> {
-        self.transaction.execute(
-            "INSERT INTO episodes (tenant, number, id, external_id, session, at, speaker, role, text, metadata,
-                 namespace, project, branch, source, writer, seq, content_key)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
-            params![
-                self.tenant,
-                number,
-                episode.id.as_str(),
-                episode.external_id.as_deref(),
-                &episode.session,
-                episode.at,
-                &episode.speaker,
-                &episode.role,
-                &episode.text,
-                &episode.metadata,
-                &episode.scope.namespace,
-                episode.scope.project.as_deref().unwrap_or(""),
-                episode.scope.branch.as_deref().unwrap_or(""),
-                &episode.source,
-                &episode.writer,
-                self.place(seq)?,
-                key
-            ],
-        )?;
-        Ok(())
+        let mut values = Vec::new();
+        self.add_values(&mut values, number, episode, (key, digest), self.place(seq)?);
+        EPISODES.write(self.transaction, &values).map(drop)
+    }
+
+    /// Adds the row of an event.
+    fn add_values<'p>(
+        &'p self,
+        values: &mut Vec<Param<'p>>,
+        number: i64,
+        episode: &'p NewEpisode,
+        (key, digest): (&'p [u8; 32], &'p [u8; 32]),
+        seq: i64,
+    ) {
+        values.extend_from_slice(params![
+            self.tenant,
+            number,
+            episode.id.as_str(),
+            episode.external_id.as_deref(),
+            &episode.session,
+            episode.at,
+            &episode.speaker,
+            &episode.role,
+            &episode.text,
+            &episode.metadata,
+            &episode.scope.namespace,
+            episode.scope.project.as_deref().unwrap_or(""),
+            episode.scope.branch.as_deref().unwrap_or(""),
+            &episode.source,
+            &episode.writer,
+            seq,
+            key,
+            &episode.salt,
+            digest
+        ]);
     }
 }
 

@@ -34,20 +34,21 @@ impl LedgerRead<'_> {
 
     /// The ids of the memories that `id` replaced, oldest first.
     pub fn predecessors(&self, id: &str) -> Result<Vec<String>, StoreError> {
-        self.transaction.query(
-            "SELECT id FROM memories WHERE tenant = $1 AND superseded_by = $2 ORDER BY number",
-            params![self.tenant, id],
-            |row| row.get(0),
-        )
+        self.linked("superseded_by", id)
     }
 
     /// The ids of the memories that were stored to replace `id`, oldest first.
     fn stored_to_replace(&self, id: &str) -> Result<Vec<String>, StoreError> {
-        self.transaction.query(
-            "SELECT id FROM memories WHERE tenant = $1 AND supersedes = $2 ORDER BY number",
-            params![self.tenant, id],
-            |row| row.get(0),
-        )
+        self.linked("supersedes", id)
+    }
+
+    fn linked(&self, column: &str, id: &str) -> Result<Vec<String>, StoreError> {
+        // Asked for in order, SQLite reads all memories by number rather than the few that are linked.
+        let sql = format!("SELECT number, id FROM memories WHERE tenant = $1 AND {column} = $2");
+        let mut found: Vec<(i64, String)> =
+            self.transaction.query(&sql, params![self.tenant, id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        found.sort_unstable();
+        Ok(found.into_iter().map(|(_, id)| id).collect())
     }
 
     /// Every memory that leads to `start` or follows from it.

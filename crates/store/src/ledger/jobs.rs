@@ -4,7 +4,7 @@
 
 use strata_core::{error::ParseError, id::Id, time::Timestamp};
 
-use super::{LedgerRead, LedgerWrite};
+use super::{LedgerRead, LedgerWrite, filter::Conditions};
 use crate::{
     error::{Conflict, StoreError},
     params,
@@ -119,12 +119,12 @@ impl LedgerRead<'_> {
 
     /// Lists jobs, newest first; only of this kind if one is given.
     pub fn jobs(&self, kind: Option<&str>, limit: usize) -> Result<Vec<JobRow>, StoreError> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM jobs WHERE tenant = $1 AND ($2 IS NULL OR kind = $2)
-             ORDER BY created_at DESC, id LIMIT $3"
-        );
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.transaction.query(&sql, params![self.tenant, kind, limit], job_from)
+        let mut all = Conditions::new("tenant", self.tenant);
+        all.any_of("kind", kind);
+        all.sql.push_str(" ORDER BY created_at DESC, id");
+        all.limit(limit);
+        let sql = format!("SELECT {COLUMNS} FROM jobs WHERE {}", all.sql);
+        self.transaction.query(&sql, &all.params, job_from)
     }
 
     /// The latest job of a kind that ended as meant: when the work was last done.

@@ -1,5 +1,7 @@
 //! Finding memories by what names them: id, prefix, number, topic, content.
 
+use std::collections::{BTreeMap, HashMap, HashSet};
+
 use strata_core::{id::PartialId, scope::Scope, time::Timestamp};
 
 use super::{
@@ -9,6 +11,7 @@ use super::{
 use crate::{
     error::{Conflict, StoreError},
     params,
+    rows::{LIST, listed, padded},
     sql::{Param, Row},
 };
 
@@ -39,11 +42,14 @@ impl LedgerRead<'_> {
 
     /// The memories with these numbers, in the order given; numbers that name none are left out.
     pub fn memories_by_numbers(&self, numbers: &[i64]) -> Result<Vec<MemoryRow>, StoreError> {
-        let mut rows = Vec::with_capacity(numbers.len());
-        for number in numbers {
-            rows.extend(self.memory_by_number(*number)?);
+        let mut found = HashMap::with_capacity(numbers.len());
+        for chunk in numbers.chunks(LIST) {
+            let mut values = vec![self.tenant.into()];
+            let sql = select(&format!("m.number IN ({})", listed(&mut values, padded(chunk).copied())));
+            let rows = self.transaction.query(&sql, &values, |row| self.memory_from(row))?;
+            found.extend(rows.into_iter().map(|row| (row.number, row)));
         }
-        Ok(rows)
+        Ok(numbers.iter().filter_map(|number| found.get(number).cloned()).collect())
     }
 
     /// The one memory whose id begins so. None is `NotFound`; several are `Ambiguous`, with candidates.
@@ -115,16 +121,15 @@ impl LedgerRead<'_> {
     /// The memories that share at least one band, those that share most first, at most `limit`.
     /// Scope and status are for the caller to look at.
     pub fn by_bands(&self, bands: &[i64], limit: usize) -> Result<Vec<BandHit>, StoreError> {
-        let mut shared = std::collections::BTreeMap::<i64, usize>::new();
-        for band in bands {
-            self.transaction.for_each(
-                "SELECT number FROM bands WHERE tenant = $1 AND band = $2",
-                params![self.tenant, *band],
-                |row| {
-                    *shared.entry(row.get(0)?).or_default() += 1;
-                    Ok(())
-                },
-            )?;
+        let mut shared = BTreeMap::<i64, usize>::new();
+        for chunk in bands.chunks(LIST) {
+            let mut values = vec![self.tenant.into()];
+            let list = listed(&mut values, padded(chunk).copied());
+            let sql = format!("SELECT number FROM bands WHERE tenant = $1 AND band IN ({list})");
+            self.transaction.for_each(&sql, &values, |row| {
+                *shared.entry(row.get(0)?).or_default() += 1;
+                Ok(())
+            })?;
         }
         let mut hits: Vec<_> =
             shared.into_iter().map(|(number, shared)| BandHit { number, shared }).collect();
@@ -182,6 +187,21 @@ impl LedgerWrite<'_> {
             Some(()) => Err(Conflict::IdTaken { id: id.to_owned() }.into()),
             None => Ok(()),
         }
+    }
+
+    /// Those of `ids` that name a row of `table` or something that was purged.
+    pub(super) fn used_ids(&self, table: &'static str, ids: &[&str]) -> Result<HashSet<String>, StoreError> {
+        let mut used = HashSet::new();
+        for chunk in ids.chunks(LIST) {
+            let mut values = vec![self.tenant.into()];
+            let list = listed(&mut values, padded(chunk).copied());
+            let sql = format!(
+                "SELECT id FROM {table} WHERE tenant = $1 AND id IN ({list})
+                 UNION ALL SELECT id FROM tombstones WHERE tenant = $1 AND id IN ({list})"
+            );
+            used.extend(self.transaction.query(&sql, &values, |row| row.get::<String>(0))?);
+        }
+        Ok(used)
     }
 }
 

@@ -4,10 +4,14 @@ use strata_core::{graph::Origin, scope::Scope, time::Timestamp};
 
 use super::{
     EntityRow, LedgerRead, LedgerWrite,
-    entities::{self, LIST, entity_from, padded},
+    entities::{self, entity_from},
     filter::Conditions,
 };
-use crate::{error::StoreError, params};
+use crate::{
+    error::StoreError,
+    params,
+    rows::{LIST, padded},
+};
 
 /// A mention as stored.
 #[derive(Debug, Clone, Copy, PartialEq)]

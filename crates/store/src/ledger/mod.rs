@@ -6,6 +6,7 @@
 pub mod audit;
 pub mod changes;
 pub mod counts;
+pub mod covered;
 pub mod digests;
 pub mod entities;
 pub mod episodes;
@@ -58,24 +59,30 @@ pub use projects::ProjectRow;
 pub use pulse::Pulse;
 pub use purge::{OpenPurge, Purged, PurgedKind};
 pub use relations::{Edge, NewRelation, RelationFilter, RelationRow};
-pub use reviews::{NewReview, ReviewFilter, ReviewRow, ReviewStatus};
+pub use reviews::{NewReview, ReviewDecision, ReviewFilter, ReviewRow, ReviewStatus};
 pub use rollback::RolledBack;
 pub use rules::{DEFAULT_PRIORITY, RuleAttributes, RuleRow};
 pub use snapshots::{LiveRow, NewSnapshot, SnapshotRow, set_hash};
 pub use sources::{NewSource, SourceRow, SourceState};
 pub use states::{State, StateRow};
 pub use usage::UsageRow;
-pub use verify::{AuditReport, Finding, Link, MemoryFinding, RuleFinding};
+pub use verify::{
+    AuditReport, CoveredReport, EventFinding, Finding, Link, MemoryFinding, QuestionFinding, RuleFinding,
+};
 
 use crate::{
     error::StoreError,
     faults::FaultPlan,
     migrate::{Durability, Migration, Schema},
+    place::{Place, Server},
     sql::{Access, Control, Creation, Database, DatabaseOptions, Transaction},
 };
 
 /// The tenant of a store that has only one.
 pub const LOCAL: &str = "local";
+
+/// The schema's name on a server.
+pub const NAMESPACE: &str = "strata_ledger";
 
 /// The file's name inside the home.
 pub const FILE_NAME: &str = "ledger.db";
@@ -133,6 +140,14 @@ pub const SCHEMA: Schema = Schema {
             min_reader: 1,
             min_writer: 6,
         },
+        // An older writer would store events and questions that nothing covers, and purge without keeping digests.
+        Migration {
+            version: 7,
+            name: "covered_texts",
+            sql: include_str!("0007_covered_texts.sql"),
+            min_reader: 1,
+            min_writer: 7,
+        },
     ],
 };
 
@@ -159,13 +174,26 @@ pub struct Ledger {
 impl Ledger {
     /// The ledger of `home`, with `faults` scripted for tests.
     pub fn new(home: &Path, faults: FaultPlan) -> Self {
-        let path = home.join(FILE_NAME);
-        Self::at(DatabaseOptions { path, schema: SCHEMA, creation: Creation::OnRequest, faults })
+        Self::on(Place::File(home.join(FILE_NAME)), faults)
+    }
+
+    /// The ledger on `server`, with `faults` scripted for tests.
+    pub fn on_server(server: Server, faults: FaultPlan) -> Self {
+        Self::on(Place::Server { server, namespace: NAMESPACE.to_owned() }, faults)
+    }
+
+    fn on(place: Place, faults: FaultPlan) -> Self {
+        Self::at(DatabaseOptions { place, schema: SCHEMA, creation: Creation::OnRequest, faults })
     }
 
     /// The ledger described by `options`.
     pub fn at(options: DatabaseOptions) -> Self {
         Self { database: Database::new(options) }
+    }
+
+    /// Whose memory it is.
+    pub fn tenant(&self) -> &str {
+        self.database.tenant()
     }
 
     /// The database below, for upkeep and copies.
@@ -181,7 +209,8 @@ impl Ledger {
     /// Makes the ledger, unless it exists ([`Database::exists`] tells at the cost of one look). Of several processes that try at once the first one's
     /// `birth` counts. Returns whether this call made it.
     pub fn initialise(&self, control: &Control, birth: &Birth) -> Result<bool, StoreError> {
-        self.database.create_with(control, &|transaction| meta::record_birth(transaction, LOCAL, birth))
+        self.database
+            .create_with(control, &|transaction| meta::record_birth(transaction, self.tenant(), birth))
     }
 
     /// Runs `job` in one write transaction. `now` dates its audit rows, never earlier than the last.
@@ -195,7 +224,7 @@ impl Ledger {
         mut job: impl FnMut(&LedgerWrite<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.database.write(control, |transaction| {
-            let read = LedgerRead { transaction, tenant: LOCAL };
+            let read = LedgerRead { transaction, tenant: self.tenant() };
             let head = read.head()?;
             job(&LedgerWrite {
                 read,
@@ -213,7 +242,7 @@ impl Ledger {
         control: &Control,
         job: impl FnOnce(&LedgerRead<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        self.database.read(control, |transaction| job(&LedgerRead { transaction, tenant: LOCAL }))
+        self.database.read(control, |transaction| job(&LedgerRead { transaction, tenant: self.tenant() }))
     }
 }
 
@@ -253,5 +282,12 @@ impl<'t> Deref for LedgerWrite<'t> {
 
     fn deref(&self) -> &LedgerRead<'t> {
         &self.read
+    }
+}
+
+impl LedgerRead<'_> {
+    /// Whose memory it is.
+    pub fn tenant(&self) -> &str {
+        self.tenant
     }
 }

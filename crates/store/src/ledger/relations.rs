@@ -7,13 +7,13 @@ use strata_core::{
     time::Timestamp,
 };
 
-use super::{
-    LedgerRead, LedgerWrite, OPEN, Seq,
-    entities::{LIST, padded},
-    filter::Conditions,
-    memories::scope_from,
+use super::{LedgerRead, LedgerWrite, OPEN, Seq, filter::Conditions, memories::scope_from};
+use crate::{
+    error::StoreError,
+    params,
+    rows::{LIST, padded},
+    sql::Row,
 };
-use crate::{error::StoreError, params, sql::Row};
 
 /// A relation to be stored.
 #[derive(Debug, Clone)]

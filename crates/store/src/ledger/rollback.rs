@@ -120,7 +120,7 @@ impl LedgerWrite<'_> {
     }
 
     /// Links what ended as replaced: to the version that followed it and is in force again, else to the one
-    /// before it. One that has neither keeps the reason alone.
+    /// before it; of several, to the latest. One that has neither keeps the reason alone.
     fn link_ended(&self, seq: i64) -> Result<(), StoreError> {
         let comes_back = format!(
             "EXISTS (SELECT 1 FROM memory_states s WHERE s.tenant = o.tenant AND s.number = o.number
@@ -128,10 +128,11 @@ impl LedgerWrite<'_> {
         );
         for related in ["o.supersedes = memories.id", "memories.supersedes = o.id"] {
             let sql = format!(
-                "UPDATE memories SET superseded_by = o.id FROM memories o
+                "UPDATE memories SET superseded_by =
+                     (SELECT o.id FROM memories o WHERE o.tenant = memories.tenant AND {related} AND {comes_back}
+                      ORDER BY o.number DESC LIMIT 1)
                  WHERE memories.tenant = $1 AND memories.status = 'superseded' AND memories.superseded_by IS NULL
-                     AND memories.number IN (SELECT number FROM memory_states WHERE tenant = $1 AND from_seq = $2)
-                     AND o.tenant = memories.tenant AND {related} AND {comes_back}"
+                     AND memories.number IN (SELECT number FROM memory_states WHERE tenant = $1 AND from_seq = $2)"
             );
             self.transaction.execute(&sql, params![self.tenant, seq])?;
         }

@@ -2,7 +2,7 @@
 
 use strata_core::{error::ParseError, time::Timestamp};
 
-use super::{LedgerRead, LedgerWrite, Seq};
+use super::{LedgerRead, LedgerWrite, Seq, filter::Conditions};
 use crate::{error::StoreError, params, sql::Row};
 
 /// What the last look found.
@@ -94,11 +94,10 @@ impl LedgerRead<'_> {
 
     /// The files known under a root, by path; with `None`, all files.
     pub fn sources(&self, root: Option<&str>) -> Result<Vec<SourceRow>, StoreError> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM sources WHERE tenant = $1 AND ($2 IS NULL OR root = $2)
-             ORDER BY root, path, number"
-        );
-        self.transaction.query(&sql, params![self.tenant, root], |row| self.source_from(row))
+        let mut all = Conditions::new("tenant", self.tenant);
+        all.any_of("root", root);
+        let sql = format!("SELECT {COLUMNS} FROM sources WHERE {} ORDER BY root, path, number", all.sql);
+        self.transaction.query(&sql, &all.params, |row| self.source_from(row))
     }
 
     fn source_from(&self, row: &Row<'_>) -> Result<SourceRow, StoreError> {

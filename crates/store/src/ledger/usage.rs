@@ -1,9 +1,15 @@
 //! How often memories were recalled and inspected. Counted, not audited, and no part of ranking.
 
+use std::collections::BTreeMap;
+
 use strata_core::time::Timestamp;
 
 use super::{LedgerRead, LedgerWrite};
-use crate::{error::StoreError, params};
+use crate::{
+    error::StoreError,
+    params,
+    rows::{LIST, Rows, listed, padded},
+};
 
 /// How often a memory was used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -41,18 +47,40 @@ impl LedgerRead<'_> {
 impl LedgerWrite<'_> {
     /// Counts a batch of uses, given as (number, times). Memories purged meanwhile are passed over.
     pub fn count_usage(&self, recalled: &[(i64, i64)], inspected: &[(i64, i64)]) -> Result<(), StoreError> {
-        for (column, batch) in [("recalled", recalled), ("inspected", inspected)] {
-            let sql = format!(
-                "INSERT INTO usage (tenant, number, recalled, inspected, last_{column}_at)
-                 SELECT tenant, number, $3, $4, $5 FROM memories WHERE tenant = $1 AND number = $2
-                 ON CONFLICT (tenant, number) DO UPDATE SET
-                     {column} = usage.{column} + excluded.{column}, last_{column}_at = excluded.last_{column}_at"
+        const RECALLED: Rows =
+            Rows::new("INSERT INTO usage (tenant, number, recalled, inspected, last_recalled_at)", 5).or(
+                "ON CONFLICT (tenant, number) DO UPDATE SET recalled = usage.recalled + excluded.recalled,
+             last_recalled_at = excluded.last_recalled_at",
             );
-            for (number, times) in batch {
-                let (recalls, looks) = if column == "recalled" { (*times, 0) } else { (0, *times) };
-                self.transaction.execute(&sql, params![self.tenant, *number, recalls, looks, self.now])?;
+        const INSPECTED: Rows =
+            Rows::new("INSERT INTO usage (tenant, number, inspected, recalled, last_inspected_at)", 5).or(
+                "ON CONFLICT (tenant, number) DO UPDATE SET inspected = usage.inspected + excluded.inspected,
+             last_inspected_at = excluded.last_inspected_at",
+            );
+        for (rows, batch) in [(RECALLED, recalled), (INSPECTED, inspected)] {
+            let mut times = BTreeMap::<i64, i64>::new();
+            for (number, more) in batch {
+                *times.entry(*number).or_default() += more;
             }
+            let numbers: Vec<i64> = times.keys().copied().collect();
+            let mut values = Vec::new();
+            for number in self.present(&numbers)? {
+                values.extend_from_slice(params![self.tenant, number, times[&number], 0_i64, self.now]);
+            }
+            rows.write(self.transaction, &values)?;
         }
         Ok(())
+    }
+
+    /// Those of `numbers` that memories have.
+    fn present(&self, numbers: &[i64]) -> Result<Vec<i64>, StoreError> {
+        let mut present = Vec::with_capacity(numbers.len());
+        for chunk in numbers.chunks(LIST) {
+            let mut values = vec![self.tenant.into()];
+            let list = listed(&mut values, padded(chunk).copied());
+            let sql = format!("SELECT number FROM memories WHERE tenant = $1 AND number IN ({list})");
+            present.extend(self.transaction.query(&sql, &values, |row| row.get::<i64>(0))?);
+        }
+        Ok(present)
     }
 }

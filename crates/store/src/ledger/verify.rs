@@ -1,6 +1,8 @@
 //! Proving that the audit is whole, or saying where it is not.
 
+mod events;
 mod origins;
+mod questions;
 mod rules;
 
 use std::collections::BTreeSet;
@@ -11,7 +13,7 @@ use strata_core::{
     time::Timestamp,
 };
 
-pub use self::rules::RuleFinding;
+pub use self::{events::EventFinding, questions::QuestionFinding, rules::RuleFinding};
 use super::{
     LedgerRead, OPEN,
     audit::SignedHead,
@@ -76,10 +78,22 @@ impl Finding {
     }
 }
 
+/// What a comparison of texts with their digests found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CoveredReport<F> {
+    /// Rows that the audit covers.
+    pub covered: i64,
+    /// Rows from before the audit covered such texts: nothing can be said of them.
+    pub uncovered: i64,
+    /// What is wrong, at most fifty.
+    pub findings: Vec<F>,
+}
+
 /// Something that is wrong with a memory.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MemoryFinding {
-    /// What never changes in it (text, scope, topic, tags, validity, origin) is not what the audit has the hash of.
+    /// What never changes in it (text, scope, topic, tags, validity, origin, metadata, and the tier, confidence,
+    /// importance and pin it was stored with) is not what the audit has the hash of.
     #[error("the text of `{id}` was changed behind the ledger's back")]
     TextChanged {
         /// The memory.
@@ -218,8 +232,10 @@ impl LedgerRead<'_> {
                                  OR r.action = 'reject' AND h.status <> 'archived'
                                  OR r.action = 'propose' AND h.status <> 'candidate'
                                  OR r.action = 'forget' AND h.status <> 'trashed')),
-                 u.priority, u.condition, u.enabled
+                 u.priority, u.condition, u.enabled,
+                 b.status, b.tier, b.layer, b.confidence, b.importance, b.pinned
              FROM memories m
+             LEFT JOIN memory_states b ON b.tenant = m.tenant AND b.number = m.number AND b.from_seq = m.seq
              LEFT JOIN audit a ON a.tenant = m.tenant AND a.seq = m.seq AND a.target = m.id
              LEFT JOIN memory_states s ON s.tenant = m.tenant AND s.number = m.number
                  AND s.from_seq = m.state_seq AND s.to_seq = $2
@@ -234,18 +250,25 @@ impl LedgerRead<'_> {
             for (at, part) in parts.iter_mut().enumerate() {
                 *part = row.get(at)?;
             }
-            let hash = content_hash(salt, row.get(AFTER + 2)?, parts.each_ref().map(Option::as_deref));
+            let born = match row.get::<Option<String>>(AFTER + 9)? {
+                Some(_) => Some(State::from_row(row, AFTER + 9)?),
+                None => None,
+            };
+            let parts = parts.each_ref().map(Option::as_deref);
+            let hash = content_hash(salt, row.get(AFTER + 2)?, parts, born.as_ref());
             let recorded = row.get::<Option<Vec<u8>>>(AFTER + 4)?;
             // What is stored as a rule with attributes has the hash of both on record.
             let expected = match row.get::<Option<i64>>(AFTER + 6)? {
                 Some(_) => rule_hash(&hash, &RuleAttributes::from_row(row, AFTER + 6)?),
                 None => hash,
             };
-            if row.blob(AFTER + 3)? != hash || recorded.is_some_and(|recorded| recorded != expected) {
-                findings.push(MemoryFinding::TextChanged { id: row.get(AFTER)? });
-            }
-            if !row.get::<bool>(AFTER + 5)? {
+            if born.is_none() || !row.get::<bool>(AFTER + 5)? {
                 findings.push(MemoryFinding::StateChanged { id: row.get(AFTER)? });
+            }
+            let fits = row.blob(AFTER + 3)? == hash && recorded.is_none_or(|recorded| recorded == expected);
+            // Of a memory whose first state is gone no hash can be made.
+            if born.is_some() && !fits {
+                findings.push(MemoryFinding::TextChanged { id: row.get(AFTER)? });
             }
             Ok(())
         })?;

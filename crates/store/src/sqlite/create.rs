@@ -13,7 +13,6 @@ use super::{
     errors::classify,
     network::refuse_network,
     open::{Connection, beside, is_present, refuse_foreign, set_up_writer, writable},
-    session::Session,
 };
 use crate::{
     error::StoreError,
@@ -33,16 +32,16 @@ const NOW: &str = "CAST(unixepoch('subsec') * 1000000 AS INTEGER)";
 /// A new file is made under another name and renamed when it is whole, so that a file with content is
 /// always a finished one.
 pub(super) fn create(
+    path: &Path,
     options: &DatabaseOptions,
     control: &Control,
     seed: Seed<'_>,
 ) -> Result<bool, StoreError> {
-    let path = &options.path;
     let directory = directory_of(path);
     make_private_directory(directory)?;
     refuse_network(directory)?;
     let _lock = lock(path, control)?;
-    writable(path).map_err(|reason| StoreError::ReadOnly { path: path.clone(), reason })?;
+    writable(path).map_err(|reason| StoreError::ReadOnly { path: path.to_path_buf(), reason })?;
     if is_present(path) {
         bring_up_to_date(path, options, control)?.close()?;
         return Ok(false);
@@ -54,7 +53,7 @@ pub(super) fn create(
     // SQLite gives the log and its shared memory the permissions of the file.
     open_private(&unfinished)?;
     let connection = bring_up_to_date(&unfinished, options, control)?;
-    patiently(control, || in_transaction(&connection, options, control, seed))?;
+    patiently(control, || in_transaction(&connection, control, seed))?;
     connection.set("PRAGMA wal_checkpoint(TRUNCATE)")?;
     connection.close()?;
     // The log of a database that was removed without it would be replayed into the new one.
@@ -88,19 +87,19 @@ fn migrate_one(
     options: &DatabaseOptions,
     control: &Control,
 ) -> Result<bool, StoreError> {
-    in_transaction(connection, options, control, |transaction| {
+    in_transaction(connection, control, |transaction| {
         transaction.batch(migrate::TABLE)?;
         let applied = migrate::applied(transaction)?;
         if migrate::standing(&options.schema, &applied)? != Standing::Behind {
             return Ok(false);
         }
         let Some(migration) = migrate::next(&options.schema, &applied) else { return Ok(false) };
-        migrate::apply(transaction, migration, NOW)?;
+        migrate::apply(transaction, migration, migration.sql, NOW)?;
         transaction.batch(&format!(
             "PRAGMA application_id = {}; PRAGMA user_version = {};",
             options.schema.application_id, migration.version
         ))?;
-        options.faults.visit(FaultPoint::Migrate, &options.path)?;
+        options.faults.visit(FaultPoint::Migrate, &connection.path)?;
         Ok(true)
     })
 }
@@ -109,16 +108,14 @@ fn migrate_one(
 /// statements of jobs and not those of migrations.
 fn in_transaction<T>(
     connection: &Connection,
-    options: &DatabaseOptions,
     control: &Control,
     job: impl Fn(&Transaction<'_>) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
     let no_faults = FaultPlan::none();
-    let session = Session { faults: &no_faults, ..connection.session(control, options) };
+    let session = connection.session(control, &no_faults);
     session.begin_write()?;
-    let transaction = Transaction(session);
-    let outcome = job(&transaction).and_then(|value| transaction.0.commit().map(|()| value));
-    transaction.0.roll_back();
+    let outcome = job(&Transaction::sqlite(&session)).and_then(|value| session.commit().map(|()| value));
+    session.roll_back();
     outcome
 }
 

@@ -5,13 +5,12 @@ mod errors;
 mod foreign;
 mod network;
 mod open;
-mod pool;
 mod session;
 mod turn;
 mod upkeep;
 
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -25,11 +24,11 @@ pub(crate) use session::{Row, Session};
 use crate::{
     error::StoreError,
     faults::FaultPoint,
+    pool::{Lendable, Pool},
     retry::patiently,
     sql::{Access, Control, DatabaseOptions, Transaction},
 };
 use open::{Connection, FileIdentity};
-use pool::Pool;
 use turn::Turn;
 
 const READERS: usize = 4;
@@ -39,9 +38,10 @@ const READERS: usize = 4;
 pub(crate) struct Store(Arc<Inner>);
 
 struct Inner {
+    path: PathBuf,
     options: DatabaseOptions,
-    writer: Pool,
-    readers: Pool,
+    writer: Pool<Connection>,
+    readers: Pool<Connection>,
     /// Sees the commits of every process, this one's included; never writes.
     watcher: Mutex<Option<Connection>>,
     /// What the connections above are open on, and how often that changed.
@@ -55,9 +55,16 @@ struct Current {
     read_only: Option<String>,
 }
 
+impl Lendable for Connection {
+    fn is_reusable(&self) -> bool {
+        self.is_reusable()
+    }
+}
+
 impl Store {
-    pub(crate) fn new(options: DatabaseOptions) -> Self {
+    pub(crate) fn new(path: PathBuf, options: DatabaseOptions) -> Self {
         Self(Arc::new(Inner {
+            path,
             options,
             writer: Pool::new(1),
             readers: Pool::new(READERS),
@@ -67,7 +74,7 @@ impl Store {
     }
 
     pub(crate) fn path(&self) -> &Path {
-        &self.0.options.path
+        &self.0.path
     }
 
     pub(crate) fn exists(&self) -> bool {
@@ -76,7 +83,7 @@ impl Store {
 
     pub(crate) fn create(&self, control: &Control, seed: Seed<'_>) -> Result<bool, StoreError> {
         self.follow_file();
-        create::create(&self.0.options, control, seed)
+        create::create(self.path(), &self.0.options, control, seed)
     }
 
     pub(crate) fn access(&self, control: &Control) -> Result<Access, StoreError> {
@@ -120,17 +127,16 @@ impl Store {
         control: &Control,
         job: &mut impl FnMut(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let session = connection.session(control, &self.0.options);
+        let session = connection.session(control, &self.0.options.faults);
         self.fault(FaultPoint::Begin)?;
         session.begin_write()?;
-        let transaction = Transaction(session);
-        let outcome = job(&transaction).and_then(|value| {
+        let outcome = job(&Transaction::sqlite(&session)).and_then(|value| {
             self.fault(FaultPoint::BeforeCommit)?;
-            transaction.0.commit()?;
+            session.commit()?;
             Ok(value)
         });
         if outcome.is_err() {
-            transaction.0.roll_back();
+            session.roll_back();
         } else {
             self.fault(FaultPoint::AfterCommit)?;
         }
@@ -147,11 +153,10 @@ impl Store {
         let mut connection = self.0.readers.lease(control, || self.open_reader(control))?;
         let connection = connection.get()?;
         connection.watch(control)?;
-        let session = connection.session(control, &self.0.options);
+        let session = connection.session(control, &self.0.options.faults);
         patiently(control, || session.begin_read().inspect_err(|_| session.roll_back()))?;
-        let transaction = Transaction(session);
-        let outcome = job(&transaction);
-        transaction.0.roll_back();
+        let outcome = job(&Transaction::sqlite(&session));
+        session.roll_back();
         connection.unwatch()?;
         outcome
     }
@@ -165,7 +170,7 @@ impl Store {
         let Some(connection) = watcher.as_mut() else {
             return Err(StoreError::Internal("the watching connection was not opened".into()));
         };
-        let version = connection.session(control, &self.0.options).data_version()?;
+        let version = connection.session(control, &self.0.options.faults).data_version()?;
         drop(watcher);
         Ok((self.current().generation << 32) | version)
     }
@@ -200,14 +205,14 @@ impl Store {
 
     fn open_writer(&self, control: &Control) -> Result<Connection, StoreError> {
         self.fault(FaultPoint::Open)?;
-        let connection = open::writer(&self.0.options, control)?;
+        let connection = open::writer(self.path(), &self.0.options, control)?;
         self.adopt_identity();
         Ok(connection)
     }
 
     fn open_reader(&self, control: &Control) -> Result<Connection, StoreError> {
         self.fault(FaultPoint::Open)?;
-        let (connection, read_only) = open::reader(&self.0.options, control)?;
+        let (connection, read_only) = open::reader(self.path(), &self.0.options, control)?;
         self.adopt_identity();
         self.current().read_only = read_only;
         Ok(connection)

@@ -12,6 +12,7 @@ use rusqlite::{OpenFlags, config::DbConfig};
 use super::{create::create, errors::classify, network::refuse_network, session::Session};
 use crate::{
     error::StoreError,
+    faults::FaultPlan,
     files::{directory_of, explain_io},
     migrate::{self, Durability, Schema, Standing},
     retry::patiently,
@@ -57,8 +58,8 @@ impl Connection {
         self.reusable && self.inner.is_autocommit()
     }
 
-    pub(super) fn session<'s>(&'s self, control: &'s Control, options: &'s DatabaseOptions) -> Session<'s> {
-        Session { connection: &self.inner, control, path: &options.path, faults: &options.faults }
+    pub(super) fn session<'s>(&'s self, control: &'s Control, faults: &'s FaultPlan) -> Session<'s> {
+        Session { connection: &self.inner, control, path: &self.path, faults }
     }
 
     pub(super) fn open(path: &Path, flags: OpenFlags, reusable: bool) -> Result<Self, StoreError> {
@@ -129,21 +130,24 @@ impl FileIdentity {
 }
 
 /// Opens the writing connection.
-pub(super) fn writer(options: &DatabaseOptions, control: &Control) -> Result<Connection, StoreError> {
-    let path = &options.path;
+pub(super) fn writer(
+    path: &Path,
+    options: &DatabaseOptions,
+    control: &Control,
+) -> Result<Connection, StoreError> {
     if !is_present(path) {
         match options.creation {
-            Creation::OnRequest => return Err(StoreError::NotInitialized { path: path.clone() }),
-            Creation::OnFirstWrite => create(options, control, &|_| Ok(()))?,
+            Creation::OnRequest => return Err(StoreError::NotInitialized { path: path.to_path_buf() }),
+            Creation::OnFirstWrite => create(path, options, control, &|_| Ok(()))?,
         };
     }
-    writable(path).map_err(|reason| StoreError::ReadOnly { path: path.clone(), reason })?;
+    writable(path).map_err(|reason| StoreError::ReadOnly { path: path.to_path_buf(), reason })?;
     refuse_network(directory_of(path))?;
     let connection = Connection::open(path, OpenFlags::SQLITE_OPEN_READ_WRITE, true)?;
     let standing = patiently(control, || recognise(&connection, options, control))?;
     match standing {
         Standing::Current => {}
-        Standing::Behind => drop(create(options, control, &|_| Ok(()))?),
+        Standing::Behind => drop(create(path, options, control, &|_| Ok(()))?),
         Standing::ReadableOnly(found) => {
             let (schema, known) = (options.schema.name, options.schema.latest());
             return Err(StoreError::Newer { schema, found, known, action: "write" });
@@ -155,32 +159,32 @@ pub(super) fn writer(options: &DatabaseOptions, control: &Control) -> Result<Con
 
 /// Opens a reading connection, and says why nothing can be written if that is so.
 pub(super) fn reader(
+    path: &Path,
     options: &DatabaseOptions,
     control: &Control,
 ) -> Result<(Connection, Option<String>), StoreError> {
-    let path = &options.path;
     if !is_present(path) {
-        return Err(StoreError::NotInitialized { path: path.clone() });
+        return Err(StoreError::NotInitialized { path: path.to_path_buf() });
     }
     refuse_network(directory_of(path))?;
     let connection = Connection::open(path, OpenFlags::SQLITE_OPEN_READ_ONLY, true)?;
     let (connection, standing, obstacle) =
         match patiently(control, || recognise(&connection, options, control)) {
             Ok(standing) => (connection, standing, writable(path).err()),
-            Err(error) => unchanging(options, control, error)?,
+            Err(error) => unchanging(path, options, control, error)?,
         };
     let read_only = match (standing, obstacle) {
         (Standing::ReadableOnly(_), _) => Some("it was written by a newer Strata".to_owned()),
         (_, Some(reason)) => Some(reason),
         (Standing::Current, None) => None,
         (Standing::Behind, None) => {
-            create(options, control, &|_| Ok(()))?;
+            create(path, options, control, &|_| Ok(()))?;
             None
         }
     };
     if let (Standing::Behind, Some(reason)) = (standing, &read_only) {
         let reason = format!("{reason}, and its older schema must be brought up to date first");
-        return Err(StoreError::ReadOnly { path: path.clone(), reason });
+        return Err(StoreError::ReadOnly { path: path.to_path_buf(), reason });
     }
     patiently(control, || connection.set(READER_SETTINGS))?;
     Ok((connection, read_only))
@@ -190,23 +194,24 @@ pub(super) fn reader(
 /// made beside it: as a file that does not change while it is open, if its log holds nothing.
 /// Returns also what stands in the way of writing.
 fn unchanging(
+    path: &Path,
     options: &DatabaseOptions,
     control: &Control,
     error: StoreError,
 ) -> Result<(Connection, Standing, Option<String>), StoreError> {
-    let reason = match (&error, writable(&options.path)) {
+    let reason = match (&error, writable(path)) {
         (StoreError::Full { .. }, _) => "no space is left on its disk".to_owned(),
         (StoreError::Io { .. } | StoreError::ReadOnly { .. }, Err(reason)) => reason,
         (StoreError::Io { detail, .. }, Ok(())) => format!("its log cannot be opened ({detail})"),
         _ => return Err(error),
     };
-    let log_is_empty = fs::metadata(beside(&options.path, "-wal")).map_or(true, |log| log.len() == 0);
+    let log_is_empty = fs::metadata(beside(path, "-wal")).map_or(true, |log| log.len() == 0);
     if !log_is_empty {
         let reason =
             format!("{reason}, and its log holds changes that can only be read when it can be written");
-        return Err(StoreError::ReadOnly { path: options.path.clone(), reason });
+        return Err(StoreError::ReadOnly { path: path.to_path_buf(), reason });
     }
-    let connection = Connection::open(&options.path, OpenFlags::SQLITE_OPEN_READ_ONLY, false)?;
+    let connection = Connection::open(path, OpenFlags::SQLITE_OPEN_READ_ONLY, false)?;
     let standing = recognise(&connection, options, control)?;
     Ok((connection, standing, Some(reason)))
 }
@@ -226,8 +231,8 @@ fn recognise(
     if connection.pragma("user_version")? == 0 {
         return Ok(Standing::Behind);
     }
-    let transaction = Transaction(connection.session(control, options));
-    let applied = migrate::applied(&transaction)?;
+    let session = connection.session(control, &options.faults);
+    let applied = migrate::applied(&Transaction::sqlite(&session))?;
     migrate::standing(&options.schema, &applied)
 }
 

@@ -63,7 +63,7 @@ impl Session<'_> {
         let mut statement = self.prepare(sql, params)?;
         let mut rows = statement.raw_query();
         match rows.next().map_err(|error| self.explain(&error))? {
-            Some(row) => map(&sql::Row(Row { row, path: self.path })).map(Some),
+            Some(row) => map(&sql::Row::sqlite(Row { row, path: self.path })).map(Some),
             None => Ok(None),
         }
     }
@@ -77,7 +77,7 @@ impl Session<'_> {
         let mut statement = self.prepare(sql, params)?;
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next().map_err(|error| self.explain(&error))? {
-            visit(&sql::Row(Row { row, path: self.path }))?;
+            visit(&sql::Row::sqlite(Row { row, path: self.path }))?;
         }
         Ok(())
     }
@@ -97,14 +97,21 @@ impl Session<'_> {
     }
 
     fn prepare(&self, sql: &str, params: &[Param<'_>]) -> Result<CachedStatement<'_>, StoreError> {
+        #[cfg(debug_assertions)]
+        crate::tenancy::check(sql, params)?;
         let mut statement = self.connection.prepare_cached(sql).map_err(|error| self.explain(&error))?;
         statement.clear_bindings();
         let count = statement.parameter_count();
+        let in_order = count > MANY && count == params.len() && numbers_in_order(sql) == Some(count);
         for index in 1..=count {
-            let number = statement
-                .parameter_name(index)
-                .and_then(|name| name.strip_prefix('$'))
-                .and_then(|number| number.parse::<usize>().ok());
+            let number = if in_order {
+                Some(index)
+            } else {
+                statement
+                    .parameter_name(index)
+                    .and_then(|name| name.strip_prefix('$'))
+                    .and_then(|number| number.parse::<usize>().ok())
+            };
             let Some(param) = number.and_then(|number| params.get(number.wrapping_sub(1))) else {
                 return Err(StoreError::Internal(format!("no value for parameter {index} of: {sql}")));
             };
@@ -120,6 +127,26 @@ impl Session<'_> {
             error => error,
         }
     }
+}
+
+/// Parameters from which on their names are not asked for one by one: SQLite looks for each from the start.
+const MANY: usize = 32;
+
+/// How many parameters the text has, if they first appear as `$1`, `$2`, ... in this order, so that SQLite numbers
+/// them so, too. No text of ours has a `$` within a literal.
+fn numbers_in_order(sql: &str) -> Option<usize> {
+    let mut last = 0;
+    for part in sql.split('$').skip(1) {
+        let digits = part.bytes().take_while(u8::is_ascii_digit);
+        let number =
+            digits.fold(0_usize, |number, digit| number.saturating_mul(10) + usize::from(digit - b'0'));
+        match number {
+            next if next == last + 1 => last = next,
+            known if (1..=last).contains(&known) => {}
+            _ => return None,
+        }
+    }
+    Some(last)
 }
 
 struct Bound<'p>(&'p Param<'p>);
@@ -192,5 +219,19 @@ impl Row<'_> {
     fn damaged(&self, index: usize, what: &str) -> StoreError {
         let name = self.row.as_ref().column_name(index).unwrap_or("?").to_owned();
         StoreError::Corrupt { path: self.path.to_path_buf(), detail: format!("column {name} {what}") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::numbers_in_order;
+
+    #[test]
+    fn parameters_are_bound_by_place_only_when_they_stand_in_order() {
+        assert_eq!(numbers_in_order("VALUES ($1, $2), ($3, $4)"), Some(4));
+        assert_eq!(numbers_in_order("$1 $2 $1 $3"), Some(3));
+        assert_eq!(numbers_in_order("$2 $1"), None);
+        assert_eq!(numbers_in_order("$1 $3"), None);
+        assert_eq!(numbers_in_order("SELECT 1"), Some(0));
     }
 }

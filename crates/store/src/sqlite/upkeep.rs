@@ -86,7 +86,7 @@ impl Store {
         source.unwatch()?;
         // Inside a transaction the copy is of one snapshot; otherwise each write of another process
         // would make it start again.
-        let snapshot = source.session(control, &self.0.options);
+        let snapshot = source.session(control, &self.0.options.faults);
         patiently(control, || snapshot.begin_read().inspect_err(|_| snapshot.roll_back()))?;
         let copied = copy_pages(source, control, target);
         snapshot.roll_back();

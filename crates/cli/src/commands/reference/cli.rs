@@ -77,7 +77,10 @@ fn label(argument: &Arg) -> String {
         (_, None) => format!("{}{}", value.unwrap_or_default(), more(argument)),
         (short, Some(long)) => {
             let short = short.map(|s| format!("-{s}, ")).unwrap_or_default();
-            let value = value.filter(|_| takes_value).map(|v| format!(" {v}")).unwrap_or_default();
+            // The value that may be left out has to stand behind an equals sign.
+            let is_optional = argument.get_num_args().is_some_and(|n| n.min_values() == 0);
+            let typed = |v: String| if is_optional { format!("[={v}]") } else { format!(" {v}") };
+            let value = value.filter(|_| takes_value).map(typed).unwrap_or_default();
             format!("{short}--{long}{value}")
         }
     }

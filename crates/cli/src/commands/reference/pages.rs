@@ -43,6 +43,7 @@ fn tool(page: &mut String, entry: &Entry) {
     let spec = &entry.spec;
     let effect = match spec.effect {
         Effect::Read => "Changes nothing.",
+        Effect::Files => "Changes nothing in the store; may write files.",
         Effect::Write => "Adds or supersedes; nothing is lost.",
         Effect::Destroy => "May erase for good.",
     };

@@ -43,7 +43,8 @@ impl<'a> Trial<'a> {
     pub(super) fn new(engine: &Engine, call: &'a Call<'a>) -> Result<Self, Error> {
         let home =
             tempfile::tempdir().map_err(|source| Error::File { path: "a temporary home".into(), source })?;
-        let mut settings = Settings { home: home.path().to_owned(), ..engine.settings().clone() };
+        let mut settings =
+            Settings { home: home.path().to_owned(), store: None, ..engine.settings().clone() };
         settings.config.semantic.model = "off".into();
         let secret =
             SecretKey::derive("a passphrase for a throwaway home", &[7; 16], DerivationParams::CHEAP)
@@ -91,8 +92,9 @@ impl<'a> Trial<'a> {
             reason: "a trial".into(),
             proposer: system.to_string(),
             created_at: self.engine.clock().now(),
+            salt: self.engine.ids().salt(),
         };
-        let row = NewAudit::new(&system, Face::Library, "propose", target);
+        let row = NewAudit::new(&system, Face::Library, "propose", target).asking(&review);
         let control = self.engine.control(self.call);
         self.engine.existing_ledger()?.write(&control, self.engine.clock().now(), |w| {
             let seq = w.record(&row)?;

@@ -7,9 +7,8 @@ use super::{BackupView, make};
 use crate::{
     engine::Engine,
     error::Error,
-    maintain::counted,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
-    render::{Document, Mark, Render},
+    render::{Document, Mark, Render, counted},
 };
 
 /// See the module.

@@ -21,10 +21,10 @@ use super::{directory, make};
 use crate::{
     authority::{self, PUBLIC_KEY, hexadecimal},
     engine::Engine,
-    error::Error,
-    maintain::{counted, init::SALT, purged, reindex::index_everything},
+    error::{Error, at_a_terminal},
+    maintain::{init::SALT, purged, reindex::index_everything},
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
-    render::{Document, Mark, Render},
+    render::{Document, Mark, Render, counted},
     rules,
 };
 
@@ -87,7 +87,7 @@ impl Operation for Restore {
         let set_aside = if force { set_aside_unreadable(engine, call)? } else { None };
         let held = Held::look(engine, call, &place)?;
         let actor = authorise(engine, call, &request.id, &held)?;
-        let had_one = engine.is_initialised();
+        let had_one = engine.is_initialised()?;
         let ledger = engine.ledger(call)?;
         let previous = if had_one { Some(make(engine, call)?.id) } else { None };
         let list = purged::read(engine.home())?.entries;
@@ -170,7 +170,7 @@ struct Held {
 impl Held {
     fn look(engine: &Engine, call: &Call<'_>, place: &Path) -> Result<Self, Error> {
         let control = engine.control(call);
-        let here = match engine.is_initialised() {
+        let here = match engine.is_initialised()? {
             true => Some(engine.existing_ledger()?.read(&control, Guarded::read)?),
             false => None,
         };
@@ -218,9 +218,7 @@ fn authorise(engine: &Engine, call: &Call<'_>, id: &str, held: &Held) -> Result<
     Err(Error::ApprovalRequired {
         action: "restoring a backup".into(),
         reason: reason.into(),
-        command: format!(
-            "strata backup restore {id} at a terminal, with the passphrase set by `strata init`"
-        ),
+        command: at_a_terminal(format_args!("strata backup restore {id}")),
     })
 }
 
@@ -228,7 +226,7 @@ fn authorise(engine: &Engine, call: &Call<'_>, id: &str, held: &Held) -> Result<
 ///
 /// Only a person decides that: an unreadable ledger cannot say whether it has a secret.
 fn set_aside_unreadable(engine: &Engine, call: &Call<'_>) -> Result<Option<String>, Error> {
-    if !engine.is_initialised()
+    if !engine.is_initialised()?
         || !matches!(call.principal.kind, PrincipalKind::Human | PrincipalKind::System)
     {
         return Ok(None);
@@ -240,7 +238,8 @@ fn set_aside_unreadable(engine: &Engine, call: &Call<'_>) -> Result<Option<Strin
     }
     let database = ledger.database();
     database.close();
-    let path = database.path();
+    // On a server a restore replaces the tenant's rows, readable or not.
+    let Some(path) = database.place().file() else { return Ok(None) };
     let aside = (1..=u64::from(u32::MAX))
         .map(|n| path.with_extension(format!("damaged-{n}")))
         .find(|candidate| !candidate.exists())

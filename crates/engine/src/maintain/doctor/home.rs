@@ -75,10 +75,11 @@ impl Examination<'_> {
 
     fn permissions(&mut self) {
         let home = self.engine.home();
-        let index = self.engine.searcher().index().path();
-        let files = [home.to_owned(), home.join(FILE_NAME), index.to_owned()];
+        let own = self.engine.searcher().index().file_path();
+        let files = [Some(home.to_owned()), Some(home.join(FILE_NAME)), own.map(PathBuf::from)];
         let open: Vec<String> = files
             .iter()
+            .flatten()
             .filter(|path| place::is_open_to_others(path))
             .map(|path| path.display().to_string())
             .collect();

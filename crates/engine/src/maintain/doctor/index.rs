@@ -6,21 +6,19 @@ use std::{
 };
 
 use strata_embed::Semantic;
-use strata_store::ledger::{LOCAL, SourceState};
+use strata_store::ledger::SourceState;
 
 use super::{Examination, ledger::named};
 use crate::{
     error::Error,
-    maintain::{
-        counted,
-        reindex::{index_everything, rebuild_quietly},
-    },
+    maintain::reindex::{index_everything, rebuild_quietly},
+    render::counted,
 };
 
 impl Examination<'_> {
     pub(super) fn index(&mut self) -> Result<(), Error> {
         let index = self.engine.searcher().index();
-        if !index.database().exists() {
+        if !index.database().exists(&self.engine.control(self.call))? {
             self.warn("index", "there is none yet", "the next search makes it");
             return Ok(());
         }
@@ -39,7 +37,7 @@ impl Examination<'_> {
         }
         self.ok("index file", "sound");
         let head = self.engine.existing_ledger()?.read(&control, |r| Ok((r.epoch()?, r.head()?.seq)))?;
-        let cursor = index.cursor(LOCAL)?;
+        let cursor = index.cursor(self.engine.tenant())?;
         let behind = (head.1 - cursor.mark.seq).max(0);
         if cursor.epoch != head.0 {
             self.warn(
@@ -87,8 +85,8 @@ impl Examination<'_> {
                 return Ok(());
             }
         };
-        let sets = self.engine.searcher().index().vector_sets(LOCAL)?;
-        let live = self.engine.searcher().index().live_passages(LOCAL)?;
+        let sets = self.engine.searcher().index().vector_sets(self.engine.tenant())?;
+        let live = self.engine.searcher().index().live_passages(self.engine.tenant())?;
         let others: Vec<String> = sets.iter().map(|s| s.model.clone()).filter(|m| *m != model).collect();
         if !sets.is_empty() && !sets.iter().any(|s| s.model == model) {
             let detail =
@@ -96,7 +94,7 @@ impl Examination<'_> {
             self.warn("vectors", detail, "`strata reindex` makes them");
             return Ok(());
         }
-        match self.engine.searcher().index().missing(LOCAL, &model, usize::MAX)?.len() {
+        match self.engine.searcher().index().missing(self.engine.tenant(), &model, usize::MAX)?.len() {
             0 => self.ok("vectors", format!("complete, made by {model}: {}", counted(live, "passage"))),
             missing => {
                 let detail = format!("{missing} of {} have none by {model}", counted(live, "passage"));

@@ -9,7 +9,7 @@ use strata_core::{
 };
 use strata_store::{
     backup,
-    ledger::{AuditFilter, LOCAL, MemoryFilter, MemoryFinding, OPEN, SCHEMA},
+    ledger::{AuditFilter, MemoryFilter, MemoryFinding, OPEN, SCHEMA},
     sql::Access,
 };
 
@@ -17,7 +17,8 @@ use super::Examination;
 use crate::{
     authority::{self, PUBLIC_KEY, parse_public_key},
     error::Error,
-    maintain::{backup::directory, counted, init},
+    maintain::{backup::directory, init},
+    render::counted,
 };
 
 /// Things named in one finding; more say nothing new.
@@ -34,7 +35,10 @@ impl Examination<'_> {
         match opened {
             Err(error) if self.call.cancel.is_cancelled() => Err(error),
             Err(error) => {
-                let hint = format!("{}; `strata backup list` shows what can be restored", error.hint());
+                // Whoever reads this has run it.
+                let next = error.hint();
+                let next = next.strip_prefix("run `strata doctor`; ").unwrap_or(&next);
+                let hint = format!("{next}; `strata backup list` shows what can be restored");
                 self.bad("ledger", error.to_string(), hint);
                 Ok(false)
             }
@@ -45,7 +49,7 @@ impl Examination<'_> {
                     format!("version {version} of {}, every migration as released", SCHEMA.latest()),
                 );
                 if let Access::ReadOnly(reason) = access {
-                    let hint = "reading works; make the home writable to store anything";
+                    let hint = "reading works; make the store writable to keep anything";
                     self.warn("access", format!("the ledger can only be read: {reason}"), hint);
                 }
                 Ok(true)
@@ -58,11 +62,11 @@ impl Examination<'_> {
         let findings = database.check(&self.engine.control(self.call), !self.full)?;
         if findings.is_empty() {
             let how = if self.full { "fully" } else { "quickly; --full looks closer" };
-            self.ok("integrity", format!("the ledger's file is sound (checked {how})"));
+            self.ok("integrity", format!("the ledger is sound (checked {how})"));
         }
         for finding in findings {
             let hint = "restore the newest whole backup: `strata backup list`";
-            self.bad("integrity", format!("the ledger's file is damaged: {finding}"), hint);
+            self.bad("integrity", format!("the ledger is damaged: {finding}"), hint);
         }
         Ok(())
     }
@@ -148,7 +152,7 @@ impl Examination<'_> {
     fn witnesses(&self, epoch: &str, last_purge: Option<Timestamp>) -> Result<Vec<Checkpoint>, Error> {
         let mut witnesses = Vec::new();
         // An index that cannot be read is a finding of its own.
-        if let Ok(cursor) = self.engine.searcher().index().cursor(LOCAL)
+        if let Ok(cursor) = self.engine.searcher().index().cursor(self.engine.tenant())
             && cursor.epoch == epoch
             && let Ok(hash) = <[u8; 32]>::try_from(cursor.hash.as_slice())
         {

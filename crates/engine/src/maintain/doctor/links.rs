@@ -7,10 +7,7 @@ use strata_store::{
 };
 
 use super::{Examination, ledger::named};
-use crate::{
-    error::Error,
-    maintain::{counted, transfer::LOAD},
-};
+use crate::{error::Error, maintain::transfer::LOAD, render::counted};
 
 /// Snapshots that are measured anew unless all are asked for: each costs a pass over what was in force.
 const RECENT: usize = 20;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use strata_core::time::HOUR;
 use strata_store::backup::{self, Listed};
 
 use super::{Examination, ledger::named};
@@ -9,15 +10,15 @@ use crate::{
     error::Error,
     maintain::{
         backup::directory,
-        counted,
         jobs::is_stalled,
         purge::{self, other_index_files},
         purged,
     },
+    render::counted,
 };
 
 /// How old a temporary file is before nobody can be at work on it: one hour.
-const ABANDONED: i64 = 3_600_000_000;
+const ABANDONED: i64 = HOUR;
 
 impl Examination<'_> {
     pub(super) fn leftovers(&mut self) -> Result<(), Error> {
@@ -26,7 +27,7 @@ impl Examination<'_> {
         for folder in [home.to_owned(), directory(self.engine)] {
             left.extend(self.abandoned(&folder)?);
         }
-        let own = self.engine.searcher().index().path();
+        let own = self.engine.searcher().index().file_path();
         left.extend(other_index_files(home, own)?.into_iter().filter(|path| is_damaged_index(path)));
         if left.is_empty() {
             self.ok("leftovers", "none");

@@ -1,9 +1,12 @@
 //! The tasks. A new one is a line in [`TASKS`] and a function.
 
-use strata_core::{memory::Status, policy::Action, time::Timestamp};
+use strata_core::{
+    memory::Status,
+    policy::Action,
+    time::{DAY, HOUR, Timestamp},
+};
 use strata_store::ledger::{NewAudit, State};
 
-use super::HOUR;
 use crate::{
     authority, consolidate,
     contradictions::{
@@ -14,13 +17,12 @@ use crate::{
     drift::{self, DriftReport},
     engine::Engine,
     error::Error,
-    maintain::{counted, reindex::index_everything},
+    maintain::reindex::index_everything,
     operation::{Call, Operation},
+    render::counted,
     wiki,
 };
 
-/// Microseconds of a day.
-const DAY: i64 = 24 * HOUR;
 /// How long what was forgotten can be restored from the trash, and how long jobs are kept.
 const KEPT: i64 = 30 * DAY;
 /// Memories archived in one transaction.
@@ -115,7 +117,7 @@ fn report_drift(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
     }
     Err(Error::Conflict {
         message: report.unreadable.join("; "),
-        hint: "`strata govern drift` shows it again".to_owned(),
+        hint: "`drift_report` shows it again".to_owned(),
     })
 }
 
@@ -161,7 +163,7 @@ fn tidy_index(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
     })?;
     Ok(match behind {
         0 => "complete".to_owned(),
-        n => format!("{n} changes behind; another process is indexing them"),
+        n => format!("{} behind; another process is indexing them", counted(n, "change")),
     })
 }
 

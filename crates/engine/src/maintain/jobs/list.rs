@@ -14,15 +14,16 @@ use crate::{
 /// See the module.
 pub struct List;
 
-/// Most jobs in one answer.
-const MOST: u32 = 500;
+/// Jobs shown when the caller names no limit.
+const USUAL: u32 = 20;
 
 /// Which jobs.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct Request {
     /// Only this sort: import, index, reindex, ...
     pub kind: Option<String>,
-    /// At most this many; 20 by default, 500 at most.
+    /// At most this many, 1 to 500. Default 20.
+    #[schemars(range(min = 1, max = 500))]
     pub limit: Option<u32>,
 }
 
@@ -49,7 +50,7 @@ impl Operation for List {
     };
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
-        let limit = request.limit.unwrap_or(20).clamp(1, MOST) as usize;
+        let limit = request.limit.unwrap_or(USUAL) as usize;
         let ledger = engine.existing_ledger()?;
         let rows = ledger.read(&engine.control(call), |r| r.jobs(request.kind.as_deref(), limit))?;
         let now = engine.clock().now();

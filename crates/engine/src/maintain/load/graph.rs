@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use strata_core::{
     graph::{
         Origin,
+        constraints::{kind_word, relation_word},
         label::{self, MAX_LABEL},
-        ontology::{kind_word, relation_word},
     },
     id::{Id, IdKind},
     memory::Layer,

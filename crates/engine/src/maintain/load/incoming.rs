@@ -14,7 +14,8 @@ use strata_core::{
     time::Timestamp,
 };
 use strata_store::ledger::{
-    EvidenceRow, NewEpisode, NewMemory, PurgedKind, ReviewRow, ReviewStatus, RuleAttributes, State,
+    EvidenceRow, NewEpisode, NewMemory, NewReview, PurgedKind, ReviewDecision, ReviewStatus, RuleAttributes,
+    State,
 };
 
 use super::graph::IncomingGraph;
@@ -24,8 +25,8 @@ use crate::{
     error::Error,
     gate::Gate,
     maintain::transfer::{
-        EpisodeLine, LOAD, Line, MemoryLine, PurgedLine, ReviewLine, RuleLine, ScopeFields, SnapshotLine,
-        record_of,
+        EpisodeLine, EvidenceLine, LOAD, Line, MemoryLine, PurgedLine, ReviewLine, RuleLine, ScopeFields,
+        SnapshotLine, StateLine, record_of,
     },
     operation::Call,
     snapshot,
@@ -38,7 +39,7 @@ pub(super) struct Incoming {
     pub(super) projects: Vec<(String, String)>,
     pub(super) memories: Vec<IncomingMemory>,
     pub(super) episodes: Vec<(i64, NewEpisode)>,
-    pub(super) reviews: Vec<ReviewRow>,
+    pub(super) reviews: Vec<(NewReview, ReviewDecision)>,
     pub(super) snapshots: Vec<SnapshotLine>,
     pub(super) graph: IncomingGraph,
     pub(super) purged: Vec<(PurgedKind, PurgedLine)>,
@@ -55,6 +56,22 @@ pub(super) struct IncomingMemory {
     pub(super) superseded_reason: Option<String>,
     /// What it distils: ids, and whether it quotes them.
     pub(super) distils: Vec<(String, bool)>,
+}
+
+/// A state that a memory had, since when, and who brought it.
+fn past_state(gate: &mut Gate, line: &StateLine) -> Result<(State, i64, String), Error> {
+    let record = gate.field("by", Some(&record_of(line.since, &line.by)))?.unwrap_or_default();
+    Ok((line.state()?, line.since, record))
+}
+
+fn evidence(gate: &mut Gate, line: &EvidenceLine) -> Result<EvidenceRow, Error> {
+    let mut passed = |text: &str| gate.field("evidence", Some(text)).map(Option::unwrap_or_default);
+    Ok(EvidenceRow {
+        kind: passed(&line.kind)?,
+        reference: passed(&line.reference)?,
+        note: passed(&line.note)?,
+        at: Timestamp(line.at),
+    })
 }
 
 /// Who stores what.
@@ -76,15 +93,15 @@ impl Incoming {
                 self.projects.push((key, name));
             }
             Line::Memory(m) => {
-                let memory = self.memory(engine, *m)?;
+                let memory = self.memory(engine, &m)?;
                 self.memories.push(memory);
             }
             Line::Episode(e) => {
-                let episode = self.episode(&e)?;
+                let episode = self.episode(engine, &e)?;
                 self.episodes.push(episode);
             }
             Line::Review(v) => {
-                let review = self.review(&v)?;
+                let review = self.review(engine, &v)?;
                 self.reviews.push(review);
             }
             Line::Snapshot(s) => {
@@ -110,28 +127,16 @@ impl Incoming {
         passed.ok_or_else(|| Error::argument(field, "is empty", "export the file again"))
     }
 
-    fn memory(&mut self, engine: &Engine, line: MemoryLine) -> Result<IncomingMemory, Error> {
+    fn memory(&mut self, engine: &Engine, line: &MemoryLine) -> Result<IncomingMemory, Error> {
         let gate = &mut self.gate;
         let body = gate.body("text", &line.text)?;
-        let mut salt = [0; 16];
-        engine.ids().fill(&mut salt);
-        let mut history = Vec::with_capacity(line.states.len());
-        for state in &line.states {
-            let record = gate.field("by", Some(&record_of(state.since, &state.by)))?.unwrap_or_default();
-            history.push((state.state()?, state.since, record));
-        }
+        let salt = engine.ids().salt();
+        let history =
+            line.states.iter().map(|state| past_state(gate, state)).collect::<Result<Vec<_>, _>>()?;
         let first =
             history.first().ok_or_else(|| Error::argument("states", "is empty", "export the file again"))?.0;
         let rules = line.rules.iter().map(|rule| rule_attributes(gate, rule)).collect::<Result<_, _>>()?;
-        let evidence = line.evidence.into_iter().map(|e| {
-            Ok(EvidenceRow {
-                kind: gate.field("evidence", Some(&e.kind))?.unwrap_or_default(),
-                reference: gate.field("evidence", Some(&e.reference))?.unwrap_or_default(),
-                note: gate.field("evidence", Some(&e.note))?.unwrap_or_default(),
-                at: Timestamp(e.at),
-            })
-        });
-        let evidence = evidence.collect::<Result<Vec<_>, Error>>()?;
+        let evidence = line.evidence.iter().map(|e| evidence(gate, e)).collect::<Result<_, _>>()?;
         let writer = writer(gate, &line.writer)?;
         let new = NewMemory {
             kind: Kind::parse(&line.kind).map_err(|e| Error::parse("kind", &e))?,
@@ -170,7 +175,7 @@ impl Incoming {
         })
     }
 
-    fn episode(&mut self, line: &EpisodeLine) -> Result<(i64, NewEpisode), Error> {
+    fn episode(&mut self, engine: &Engine, line: &EpisodeLine) -> Result<(i64, NewEpisode), Error> {
         let gate = &mut self.gate;
         let new = NewEpisode {
             id: whole_id(&line.id)?,
@@ -184,26 +189,30 @@ impl Incoming {
             scope: scope(gate, &line.scope)?,
             source: gate.field("source", Some(&line.source))?.unwrap_or_default(),
             writer: writer(gate, &line.writer)?,
+            salt: engine.ids().salt(),
         };
         Ok((line.number, new))
     }
 
-    fn review(&mut self, line: &ReviewLine) -> Result<ReviewRow, Error> {
+    fn review(&mut self, engine: &Engine, line: &ReviewLine) -> Result<(NewReview, ReviewDecision), Error> {
         let gate = &mut self.gate;
-        Ok(ReviewRow {
-            id: whole_id(&line.id)?.to_string(),
+        let asked = NewReview {
+            id: whole_id(&line.id)?,
             kind: gate.field("kind", Some(&line.kind))?.unwrap_or_default(),
-            status: ReviewStatus::parse(&line.status).map_err(|e| Error::parse("status", &e))?,
             target: gate.field("target", Some(&line.target))?.unwrap_or_default(),
             proposal: gate.body("proposal", &line.proposal)?,
             reason: gate.field("reason", Some(&line.reason))?.unwrap_or_default(),
             proposer: writer(gate, &line.proposer)?,
             created_at: Timestamp(line.created_at),
-            decided_at: line.decided_at.map(Timestamp),
-            decided_by: gate.field("decided_by", line.decided_by.as_deref())?,
-            decision_note: gate.field("decision_note", line.decision_note.as_deref())?,
-            seq: 0,
-        })
+            salt: engine.ids().salt(),
+        };
+        let decision = ReviewDecision {
+            status: ReviewStatus::parse(&line.status).map_err(|e| Error::parse("status", &e))?,
+            at: line.decided_at.map(Timestamp),
+            by: gate.field("decided_by", line.decided_by.as_deref())?,
+            note: gate.field("decision_note", line.decision_note.as_deref())?,
+        };
+        Ok((asked, decision))
     }
 
     /// Keeps callers other than people to what they may say: nothing outside their scope, and nothing in
@@ -236,10 +245,9 @@ impl Incoming {
         self.episodes.iter_mut().for_each(|(_, e)| e.writer.clone_from(&name));
         self.snapshots.iter_mut().for_each(|s| s.who.clone_from(&name));
         self.graph.write_as(&name);
-        for review in &mut self.reviews {
-            review.proposer.clone_from(&name);
-            review.status = ReviewStatus::Pending;
-            (review.decided_at, review.decided_by, review.decision_note) = (None, None, None);
+        for (asked, decision) in &mut self.reviews {
+            asked.proposer.clone_from(&name);
+            *decision = ReviewDecision::default();
         }
         Ok(())
     }
@@ -294,25 +302,13 @@ impl Incoming {
         }
         let mut owner = call.principal.clone();
         for layer in layers {
-            let actor =
-                authority::authorise(engine, call, Action::Remember, layer, "").map_err(name_command)?;
+            let actor = authority::authorise(engine, call, Action::Remember, layer, "")
+                .map_err(|e| e.with_command("strata load FILE"))?;
             if actor.on_behalf_of.is_some() {
                 owner = actor;
             }
         }
         Ok(Actors { owner, gateway })
-    }
-}
-
-/// Approval is asked for by the layer's own rules; the command to run is this one.
-fn name_command(error: Error) -> Error {
-    match error {
-        Error::ApprovalRequired { action, reason, .. } => Error::ApprovalRequired {
-            action,
-            reason,
-            command: "strata load FILE at a terminal, with the passphrase set by `strata init`".into(),
-        },
-        other => other,
     }
 }
 

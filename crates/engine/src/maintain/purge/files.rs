@@ -6,7 +6,7 @@ use strata_core::principal::Principal;
 use strata_store::{
     backup,
     index::{Source, SourceKind},
-    ledger::{LOCAL, PurgedKind},
+    ledger::PurgedKind,
 };
 
 use super::{call_goes_on, target::Target};
@@ -24,7 +24,7 @@ use crate::{
 /// that were damaged hold it too, and come back by themselves where they are needed.
 pub(super) fn erase_from_index(engine: &Engine, call: &Call<'_>, target: &Target) -> Result<usize, Error> {
     let index = engine.searcher().index();
-    if index.database().exists() {
+    if index.database().exists(&engine.control(call))? {
         index_everything(engine, call, &mut |_, _| call_goes_on(call))?;
         let kind = match target.kind {
             PurgedKind::Memory => Some(SourceKind::Memory),
@@ -34,10 +34,10 @@ pub(super) fn erase_from_index(engine: &Engine, call: &Call<'_>, target: &Target
         };
         if let Some(kind) = kind {
             let source = Source { kind, number: target.number };
-            with_writer(engine, call, index, |writer| writer.purge(LOCAL, &[source]))?;
+            with_writer(engine, call, index, |writer| writer.purge(engine.tenant(), &[source]))?;
         }
     }
-    let files = other_index_files(engine.home(), index.path())?;
+    let files = other_index_files(engine.home(), index.file_path())?;
     for file in &files {
         std::fs::remove_file(file)
             .map_err(|source| Error::File { path: file.display().to_string(), source })?;
@@ -45,16 +45,24 @@ pub(super) fn erase_from_index(engine: &Engine, call: &Call<'_>, target: &Target
     Ok(files.len())
 }
 
-/// Index files of the home that do not belong to the one in use.
-pub(in crate::maintain) fn other_index_files(home: &Path, own: &Path) -> Result<Vec<PathBuf>, Error> {
+/// Index files of the home that do not belong to the one in use, `own`; all of them when that is on a server.
+pub(in crate::maintain) fn other_index_files(home: &Path, own: Option<&Path>) -> Result<Vec<PathBuf>, Error> {
     let failed = |source| Error::File { path: home.display().to_string(), source };
-    let own = own.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let own = own.and_then(Path::file_name).map(|n| n.to_string_lossy().into_owned());
     let mut files = Vec::new();
-    for entry in std::fs::read_dir(home).map_err(failed)? {
+    let entries = match std::fs::read_dir(home) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(files),
+        Err(e) => return Err(failed(e)),
+    };
+    for entry in entries {
         let entry = entry.map_err(failed)?;
         let name = entry.file_name().to_string_lossy().into_owned();
         let is_index = name.starts_with("index-") && (name.contains(".db") || name.contains(".damaged-"));
-        if is_index && !name.starts_with(&own) && entry.file_type().map_err(failed)?.is_file() {
+        if is_index
+            && own.as_ref().is_none_or(|own| !name.starts_with(own))
+            && entry.file_type().map_err(failed)?.is_file()
+        {
             files.push(entry.path());
         }
     }
@@ -62,13 +70,22 @@ pub(in crate::maintain) fn other_index_files(home: &Path, own: &Path) -> Result<
     Ok(files)
 }
 
-/// Rewrites the backups that hold it; returns how many.
+/// What became of the backups.
+#[derive(Debug, Default)]
+pub(super) struct Backups {
+    /// How many were rewritten.
+    pub(super) rewritten: usize,
+    /// Those that were not whole before, each with what is wrong.
+    pub(super) damaged: Vec<String>,
+}
+
+/// Rewrites the backups that hold it.
 pub(super) fn erase_from_backups(
     engine: &Engine,
     call: &Call<'_>,
     actor: &Principal,
     target: &Target,
-) -> Result<usize, Error> {
+) -> Result<Backups, Error> {
     let purged = [(target.kind, target.id.clone())];
     let how = backup::Restore {
         epoch: "",
@@ -78,13 +95,14 @@ pub(super) fn erase_from_backups(
         purged: &purged,
         force: false,
     };
-    let mut rewritten = 0;
+    let mut done = Backups::default();
     for listed in backup::list(&directory(engine))? {
         call_goes_on(call)?;
         // A backup that cannot be read is left to the scan, which names it if it holds the text.
-        if listed.manifest.is_ok() && backup::purge(&listed.directory, &engine.control(call), &how)? > 0 {
-            rewritten += 1;
-        }
+        let Ok(manifest) = listed.manifest else { continue };
+        let erased = backup::purge(&listed.directory, &engine.control(call), &how)?;
+        done.rewritten += usize::from(erased.again > 0);
+        done.damaged.extend(erased.findings.first().map(|finding| format!("{}: {finding}", manifest.id)));
     }
-    Ok(rewritten)
+    Ok(done)
 }

@@ -10,9 +10,8 @@ use crate::{
     maintain::{
         backup::FOLDER,
         byte_scan::{Fragments, scan},
-        counted,
     },
-    render::{Block, Document, Mark, Render},
+    render::{Block, Document, Mark, Render, counted},
 };
 
 /// What was erased, and what is left of it.
@@ -28,6 +27,10 @@ pub struct Response {
     pub completed_earlier: bool,
     /// Backups that were rewritten.
     pub backups_rewritten: usize,
+    /// Backups that were not what they were made as before the purge: they lost its text all the same, and cannot
+    /// be restored.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub backups_damaged: Vec<String>,
     /// Old or damaged index files that were removed.
     pub index_files_removed: usize,
     /// Whether every file of the home was searched and none holds a piece of the text.
@@ -74,34 +77,47 @@ impl Response {
 
 impl Render for Response {
     fn render(&self) -> Document {
-        let mut document =
-            Document::new().note(Mark::Good, format!("purged {} {} (#{})", self.kind, self.id, self.number));
-        if !self.other_versions.is_empty() {
-            let text = format!(
-                "other versions are memories of their own and still here: {}; purge them too if they say it",
-                self.other_versions.join(", ")
-            );
-            document = document.note(Mark::Warning, text);
-        }
-        if !self.digests_erased.is_empty() {
-            let text =
-                format!("erased with it the digests that quote it: {}", self.digests_erased.join(", "));
-            document = document.note(Mark::Good, text);
-        }
-        if !self.digests_kept.is_empty() {
-            let text = format!(
-                "these rest on it without quoting it, or came of a digest that did, and are still here: {}",
-                self.digests_kept.join(", ")
-            );
-            document = document.note(Mark::Warning, text);
+        let done = format!("purged {} {} (#{})", self.kind, self.id, self.number);
+        let mut document = self.others(Document::new().note(Mark::Good, done));
+        if !self.backups_damaged.is_empty() {
+            let text = "these backups were damaged or changed before; they are purged and stay refused, so make a new one";
+            let rows = self.backups_damaged.iter().map(|backup| vec![backup.clone()]).collect();
+            document = document
+                .note(Mark::Warning, text)
+                .with(Block::Table { columns: vec!["backup".into()], rows });
         }
         if self.verified {
-            let text = format!(
-                "searched {} of the home: no byte of it is left",
-                counted(self.files_scanned, "file")
-            );
-            return document.note(Mark::Good, text);
+            let files = counted(self.files_scanned, "file");
+            return document.note(Mark::Good, format!("searched {files} of the home: no byte of it is left"));
         }
+        self.left(document)
+    }
+}
+
+impl Response {
+    /// Other versions and digests: what went with it, and what is still here.
+    fn others(&self, document: Document) -> Document {
+        let said = [
+            (
+                Mark::Warning,
+                "other versions are memories of their own and still here; purge them too if they say it",
+                &self.other_versions,
+            ),
+            (Mark::Good, "erased with it the digests that quote it", &self.digests_erased),
+            (
+                Mark::Warning,
+                "these rest on it without quoting it, or came of a digest that did, and are still here",
+                &self.digests_kept,
+            ),
+        ];
+        let told = said.into_iter().filter(|(.., ids)| !ids.is_empty());
+        told.fold(document, |document, (mark, what, ids)| {
+            document.note(mark, format!("{what}: {}", ids.join(", ")))
+        })
+    }
+
+    /// What could not be proved to be gone, and where pieces of it are.
+    fn left(&self, mut document: Document) -> Document {
         if self.fragments == 0 {
             let why = if self.completed_earlier {
                 "its text was gone before, so there is nothing left to compare the files with"
@@ -110,31 +126,23 @@ impl Render for Response {
             };
             document = document.note(Mark::Info, why);
         }
-        let table = |title: &str, files: &[String]| Block::Table {
-            columns: vec![title.to_owned()],
-            rows: files.iter().map(|f| vec![f.clone()]).collect(),
-        };
-        let (ledger, files): (Vec<_>, Vec<_>) =
+        let (ledger, files): (Vec<String>, Vec<String>) =
             self.remaining.iter().cloned().partition(|file| file.starts_with(FILE_NAME));
         if !ledger.is_empty() {
             let text = "the ledger still holds a piece of it where somebody repeated it: in a reason on record, which is never \
                         changed, or in another text; leave its file as it is";
             document = document.note(Mark::Bad, text);
         }
-        if !files.is_empty() {
-            document = document
-                .note(Mark::Bad, "these files still hold a piece of it; edit or remove them")
-                .with(table("file", &files));
-        }
-        if !self.remaining_backups.is_empty() {
-            let text = format!("backups still hold it; `strata purge {} --backups` rewrites them", self.id);
-            document = document.note(Mark::Warning, text).with(table("backup", &self.remaining_backups));
-        }
-        if !self.unreadable.is_empty() {
-            document = document
-                .note(Mark::Warning, "these files could not be searched")
-                .with(table("file", &self.unreadable));
-        }
-        document
+        let backups = format!("backups still hold it; `strata purge {} --backups` rewrites them", self.id);
+        let said = [
+            (Mark::Bad, "these files still hold a piece of it; edit or remove them", "file", &files),
+            (Mark::Warning, backups.as_str(), "backup", &self.remaining_backups),
+            (Mark::Warning, "these files could not be searched", "file", &self.unreadable),
+        ];
+        let told = said.into_iter().filter(|(.., names)| !names.is_empty());
+        told.fold(document, |document, (mark, what, column, names)| {
+            let rows = names.iter().map(|name| vec![name.clone()]).collect();
+            document.note(mark, what).with(Block::Table { columns: vec![column.to_owned()], rows })
+        })
     }
 }

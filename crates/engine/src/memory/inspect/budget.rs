@@ -3,24 +3,7 @@
 use strata_core::budget::estimate_tokens;
 
 use super::{EpisodeView, MemoryView};
-use crate::{
-    error::Error,
-    render::{Document, Mark},
-};
-
-/// The smallest budget: less has no room for the facts beside a text.
-const LEAST: u32 = 50;
-
-/// The budget, if one was given.
-pub(super) fn checked(budget: Option<u32>) -> Result<Option<u32>, Error> {
-    match budget {
-        Some(tokens) if tokens < LEAST => {
-            let hint = format!("send {LEAST} or more, or leave it out to see everything");
-            Err(Error::argument("budget_tokens", format!("{tokens} is too small"), hint))
-        }
-        budget => Ok(budget),
-    }
-}
+use crate::render::{Document, Mark};
 
 /// Something that can leave out parts of itself.
 pub(super) trait Parts {

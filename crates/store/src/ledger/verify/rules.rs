@@ -81,7 +81,7 @@ impl LedgerRead<'_> {
             "SELECT DISTINCT m.id, m.number FROM audit a
              JOIN memories m ON m.tenant = a.tenant AND m.id = a.target
              WHERE a.tenant = $1 AND a.outcome = 'done' AND a.after_hash <> m.content_hash
-                 AND (a.action LIKE 'rule_%' OR a.action IN ('remember', 'update', 'propose', 'approve', 'load', 'import', 'rollback')
+                 AND (substr(a.action, 1, 5) = 'rule_' OR a.action IN ('remember', 'update', 'propose', 'approve', 'load', 'import', 'rollback')
                      AND NOT EXISTS (SELECT 1 FROM memory_states h WHERE h.tenant = a.tenant
                          AND h.number = m.number AND h.from_seq = a.seq AND a.seq <> m.seq))
                  AND NOT EXISTS (SELECT 1 FROM rules u

@@ -121,7 +121,7 @@ pub struct Party<'a> {
 
 /// The table of relations.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ontology {
+pub struct Constraints {
     rules: BTreeMap<String, Rule>,
 }
 
@@ -140,7 +140,7 @@ const BUILT_IN: [(&str, &[&str], &[&str]); 11] = [
     ("subtype_of", &[], &[]),
 ];
 
-impl Default for Ontology {
+impl Default for Constraints {
     fn default() -> Self {
         let rule = |(name, from, to): &(&str, &[&str], &[&str])| {
             ((*name).to_owned(), Rule { from: Ends::of(from), to: Ends::of(to) })
@@ -149,7 +149,7 @@ impl Default for Ontology {
     }
 }
 
-impl Ontology {
+impl Constraints {
     /// The rule of a type of relation.
     pub fn rule(&self, relation: &str) -> Option<&Rule> {
         self.rules.get(relation)
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn the_table_is_as_published() {
-        let table = Ontology::default();
+        let table = Constraints::default();
         for (relation, from, to, fits) in [
             ("fixed_by", "incident", "pattern", true),
             ("fixed_by", "tool", "pattern", false),
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_configuration_adds_and_never_loosens() {
-        let mut table = Ontology::default();
+        let mut table = Constraints::default();
         let list = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>();
         table.extend("runs_on", &list(&["service"]), &list(&["host"])).expect("a new type");
         assert!(table.check("runs_on", party("service"), party("host")).is_ok());

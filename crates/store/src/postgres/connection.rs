@@ -1,0 +1,240 @@
+//! One connection to a server, and how a synchronous caller waits on it.
+//!
+//! Each connection has a runtime of its own that runs only while a caller waits: no thread lies between the
+//! caller and the socket. While a statement runs the caller looks at its control, and asks the server to stop
+//! when that says so.
+
+use std::{
+    cell::{Cell, RefCell},
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio_postgres::{CancelToken, Client, Error, NoTls, SimpleQueryMessage, Statement};
+
+use super::{
+    address::Address,
+    errors::{classify, classify_connect, disconnected, unreachable},
+    statements::Statements,
+};
+use crate::{
+    error::StoreError,
+    pool::Lendable,
+    retry::Patience,
+    sql::{Control, Param},
+};
+
+/// How often a waiting caller looks at its control.
+const LOOK: Duration = Duration::from_millis(20);
+/// How long a server may take to stop a statement before the connection is given up.
+const STOPPING: Duration = Duration::from_secs(5);
+
+/// A connection.
+pub(super) struct Connection {
+    /// Present until dropped.
+    runtime: Option<Runtime>,
+    client: Client,
+    cancel: CancelToken,
+    place: PathBuf,
+    statements: RefCell<Statements>,
+    /// It may be stopped by a request that was meant for an earlier statement, or does not answer.
+    spoilt: Cell<bool>,
+    in_transaction: Cell<bool>,
+    /// Why nothing can be written through it, as far as was seen.
+    pub(super) obstacle: RefCell<Option<String>>,
+}
+
+/// A row of a simple query: texts.
+pub(super) type Texts = Vec<Option<String>>;
+
+impl Connection {
+    /// Connects. A server whose places are all taken is asked again, up to the caller's patience.
+    pub(super) fn connect(address: &Address, control: &Control) -> Result<Self, StoreError> {
+        let mut patience = Patience::new(control);
+        loop {
+            match Self::connect_once(address, control) {
+                Err(full @ StoreError::TooManyConnections { .. }) => {
+                    patience.wait().map_err(|error| if error.is_busy() { full } else { error })?;
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    fn connect_once(address: &Address, control: &Control) -> Result<Self, StoreError> {
+        let place = address.shown();
+        let runtime = Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| unreachable(place, &error.to_string()))?;
+        let connecting = async {
+            let mut connecting = std::pin::pin!(address.config().connect(NoTls));
+            loop {
+                match tokio::time::timeout(LOOK, &mut connecting).await {
+                    Ok(outcome) => return outcome.map_err(|error| classify_connect(&error, place)),
+                    Err(_) => control.check()?,
+                }
+            }
+        };
+        let outcome = drive(&runtime, connecting);
+        let (client, connection) = match outcome {
+            Ok(connected) => connected,
+            Err(error) => {
+                // A name that is still being looked up must not hold the caller back.
+                runtime.shutdown_background();
+                return Err(error);
+            }
+        };
+        // What the task would say, the client says too.
+        drop(runtime.spawn(async move { connection.await.ok() }));
+        Ok(Self {
+            runtime: Some(runtime),
+            cancel: client.cancel_token(),
+            client,
+            place: place.clone(),
+            statements: RefCell::default(),
+            spoilt: Cell::new(false),
+            in_transaction: Cell::new(false),
+            obstacle: RefCell::new(None),
+        })
+    }
+
+    pub(super) fn place(&self) -> &Path {
+        &self.place
+    }
+
+    /// Begins a transaction by `sql`, which may hold further statements.
+    pub(super) fn begin(&self, control: &Control, sql: &str) -> Result<(), StoreError> {
+        self.in_transaction.set(true);
+        self.batch(control, sql)
+    }
+
+    /// Ends the transaction with effect; `sql` ends in `COMMIT`. It is not stopped half-way: what
+    /// becomes of it must be known.
+    pub(super) fn commit(&self, sql: &str) -> Result<(), StoreError> {
+        let outcome = self.finish(sql);
+        match outcome {
+            Ok(()) => self.in_transaction.set(false),
+            Err(StoreError::Disconnected { place, .. }) => {
+                return Err(StoreError::Disconnected { place, unknown: true });
+            }
+            Err(_) => {}
+        }
+        outcome
+    }
+
+    /// Ends the transaction, if there is one, without effect. A connection on which that fails is not lent
+    /// again, and the server does it when the connection closes.
+    pub(super) fn roll_back(&self) {
+        if self.in_transaction.get() && !self.client.is_closed() {
+            self.in_transaction.set(self.finish("ROLLBACK").is_err());
+        }
+    }
+
+    /// Runs statements without parameters.
+    pub(super) fn batch(&self, control: &Control, sql: &str) -> Result<(), StoreError> {
+        self.wait(control, self.client.batch_execute(sql))
+    }
+
+    /// Runs statements without parameters and returns the rows of all of them.
+    pub(super) fn texts(&self, control: &Control, sql: &str) -> Result<Vec<Texts>, StoreError> {
+        let messages = self.wait(control, self.client.simple_query(sql))?;
+        let rows = messages.into_iter().filter_map(|message| match message {
+            SimpleQueryMessage::Row(row) => {
+                Some((0..row.len()).map(|index| row.get(index).map(str::to_owned)).collect())
+            }
+            _ => None,
+        });
+        Ok(rows.collect())
+    }
+
+    /// The statement for `sql` with these parameters, made once per connection.
+    pub(super) fn prepare(
+        &self,
+        control: &Control,
+        sql: &str,
+        params: &[Param<'_>],
+    ) -> Result<Statement, StoreError> {
+        if let Some(statement) = self.statements.borrow_mut().find(sql, params) {
+            return Ok(statement);
+        }
+        let types = Statements::types(params);
+        let statement = self.wait(control, self.client.prepare_typed(sql, &types))?;
+        self.statements.borrow_mut().keep(sql, &statement);
+        Ok(statement)
+    }
+
+    pub(super) const fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Waits for `answer`, and asks the server to stop once `control` says so.
+    pub(super) fn wait<T: Send>(
+        &self,
+        control: &Control,
+        answer: impl Future<Output = Result<T, Error>> + Send,
+    ) -> Result<T, StoreError> {
+        control.check()?;
+        let (place, cancel) = (&self.place, &self.cancel);
+        let watched = async {
+            let mut answer = std::pin::pin!(answer);
+            let mut asked: Option<Instant> = None;
+            loop {
+                match tokio::time::timeout(LOOK, &mut answer).await {
+                    Ok(outcome) => return (asked.is_some(), outcome.map_err(|e| classify(&e, place))),
+                    Err(_) if asked.is_some_and(|at| at.elapsed() > STOPPING) => {
+                        return (true, Err(StoreError::Cancelled));
+                    }
+                    Err(_) if asked.is_none() && control.check().is_err() => {
+                        asked = Some(Instant::now());
+                        tokio::time::timeout(STOPPING, cancel.cancel_query(NoTls)).await.ok();
+                    }
+                    Err(_) => {}
+                }
+            }
+        };
+        let (asked, outcome) = drive(self.runtime()?, watched);
+        if asked {
+            // The request may arrive late and would then stop somebody else's statement.
+            self.spoilt.set(true);
+        }
+        match outcome {
+            Err(StoreError::Cancelled) => Err(control.check().err().unwrap_or(StoreError::Deadline)),
+            outcome => outcome,
+        }
+    }
+
+    fn finish(&self, sql: &str) -> Result<(), StoreError> {
+        let outcome = drive(self.runtime()?, self.client.batch_execute(sql));
+        outcome.map_err(|error| classify(&error, &self.place))
+    }
+
+    fn runtime(&self) -> Result<&Runtime, StoreError> {
+        self.runtime.as_ref().ok_or_else(|| disconnected(&self.place))
+    }
+}
+
+impl Lendable for Connection {
+    fn is_reusable(&self) -> bool {
+        !self.spoilt.get() && !self.in_transaction.get() && !self.client.is_closed()
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// Waits for `future`, also where the caller is itself part of an asynchronous program, which may not wait on
+/// its own thread.
+fn drive<T: Send>(runtime: &Runtime, future: impl Future<Output = T> + Send) -> T {
+    if Handle::try_current().is_err() {
+        return runtime.block_on(future);
+    }
+    let outcome = std::thread::scope(|scope| scope.spawn(|| runtime.block_on(future)).join());
+    outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}

@@ -1,0 +1,394 @@
+//! PostgreSQL behind the seam: a few connections per process and schema, one writer per tenant in the whole
+//! database, and tenants that cannot see each other.
+//!
+//! - A write takes an advisory lock of its schema and tenant first, so that the order of commits is the order of
+//!   sequences, as it is in a file. Reads see one snapshot and wait for nobody.
+//! - Every transaction says whose it is, and the tables' own policies show it nothing else.
+//! - A connection that broke while idle is replaced; one that breaks at work is an error that says whether the
+//!   change may have been made.
+
+mod address;
+mod connection;
+mod create;
+mod ddl;
+mod errors;
+mod lock;
+mod names;
+mod session;
+mod statements;
+mod upkeep;
+
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+pub(crate) use address::{Address, is_address};
+pub(crate) use lock::SessionLock;
+pub(crate) use session::{Row, Session};
+
+use crate::{
+    error::StoreError,
+    faults::FaultPoint,
+    migrate::{self, Durability, Schema, Standing},
+    place::Server,
+    pool::{Lease, Lendable, Pool},
+    retry::patiently,
+    sql::{Access, Control, Creation, DatabaseOptions, Transaction},
+};
+use connection::Connection;
+use names::{key, literal, quoted};
+
+/// Connections per process and schema: one writer and four readers at once.
+const CONNECTIONS: usize = 5;
+/// A client that vanished in the middle of a write holds its tenant's lock no longer than this.
+const LONGEST_PAUSE: &str = "60s";
+
+/// The connections of one process to one tenant's rows in one schema.
+#[derive(Clone)]
+pub(crate) struct Store(Arc<Inner>);
+
+struct Inner {
+    server: Server,
+    namespace: String,
+    options: DatabaseOptions,
+    connections: Pool<Connection>,
+    /// Writers of this process wait for each other here, and so do not use up its connections waiting.
+    turns: Pool<Turn>,
+    locks: Pool<Connection>,
+    born: AtomicBool,
+}
+
+struct Turn;
+
+impl Lendable for Turn {
+    fn is_reusable(&self) -> bool {
+        true
+    }
+}
+
+impl Store {
+    pub(crate) fn new(server: Server, namespace: String, options: DatabaseOptions) -> Self {
+        Self(Arc::new(Inner {
+            server,
+            namespace,
+            options,
+            connections: Pool::new(CONNECTIONS),
+            turns: Pool::new(1),
+            locks: Pool::new(1),
+            born: AtomicBool::new(false),
+        }))
+    }
+
+    /// User, host and database, for messages.
+    pub(crate) fn place(&self) -> &Path {
+        self.0.server.address().shown()
+    }
+
+    pub(crate) fn tenant(&self) -> &str {
+        self.0.server.tenant()
+    }
+
+    pub(crate) fn schema(&self) -> Schema {
+        self.options().schema
+    }
+
+    fn namespace(&self) -> &str {
+        &self.0.namespace
+    }
+
+    fn options(&self) -> &DatabaseOptions {
+        &self.0.options
+    }
+
+    pub(crate) fn exists(&self, control: &Control) -> Result<bool, StoreError> {
+        if self.0.born.load(Ordering::Relaxed) {
+            return Ok(true);
+        }
+        match self.0.connections.lease(control, || self.open(control)) {
+            Ok(_) => Ok(true),
+            Err(StoreError::NotInitialized { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(crate) fn access(&self, control: &Control) -> Result<Access, StoreError> {
+        match self.0.connections.lease(control, || self.open(control)) {
+            Ok(mut lease) => {
+                let connection = self.living(&mut lease, control)?;
+                let obstacle = connection.obstacle.borrow().clone();
+                Ok(obstacle.map_or(Access::ReadWrite, Access::ReadOnly))
+            }
+            Err(StoreError::NotInitialized { .. }) => Ok(Access::Absent),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(crate) fn write<T>(
+        &self,
+        control: &Control,
+        mut job: impl FnMut(&Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        control.check()?;
+        let _turn = self.0.turns.lease(control, || Ok(Turn))?;
+        let mut lease = self.0.connections.lease(control, || self.open_for_writing(control))?;
+        if lease.get()?.obstacle.borrow().is_some() {
+            // What stood in the way when it was opened may be gone: a replica becomes a primary.
+            self.look(self.living(&mut lease, control)?, control)?;
+            if let Some(reason) = lease.get()?.obstacle.borrow().clone() {
+                return Err(self.read_only(reason));
+            }
+        }
+        patiently(control, || self.attempt(&mut lease, control, &mut job))
+    }
+
+    /// One try of a write, from its beginning to the commit.
+    fn attempt<T>(
+        &self,
+        lease: &mut Lease<'_, Connection>,
+        control: &Control,
+        job: &mut impl FnMut(&Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.fault(FaultPoint::Begin)?;
+        let connection = self.begin(lease, control, &self.begin_write(control))?;
+        let session = Session::new(connection, control, &self.options().faults);
+        let outcome = job(&Transaction::postgres(&session)).and_then(|value| {
+            self.fault(FaultPoint::BeforeCommit)?;
+            self.commit(connection, &session)?;
+            Ok(value)
+        });
+        if outcome.is_err() {
+            connection.roll_back();
+        } else {
+            self.fault(FaultPoint::AfterCommit)?;
+        }
+        outcome
+    }
+
+    fn commit(&self, connection: &Connection, session: &Session<'_>) -> Result<(), StoreError> {
+        if session.has_failed() {
+            return Err(StoreError::Internal("a statement of the transaction had failed".into()));
+        }
+        if !session.has_changed() {
+            return connection.commit("COMMIT");
+        }
+        connection.commit(&format!("{}; COMMIT", self.count_commit()))?;
+        self.0.born.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    pub(crate) fn read<T>(
+        &self,
+        control: &Control,
+        job: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        control.check()?;
+        let mut lease = self.0.connections.lease(control, || self.open(control))?;
+        let connection = self.begin(&mut lease, control, &self.begin_read())?;
+        let session = Session::new(connection, control, &self.options().faults);
+        let outcome = job(&Transaction::postgres(&session));
+        connection.roll_back();
+        outcome
+    }
+
+    /// Begins a transaction, on another connection if this one broke while it was idle.
+    fn begin<'l>(
+        &self,
+        lease: &'l mut Lease<'_, Connection>,
+        control: &Control,
+        sql: &str,
+    ) -> Result<&'l Connection, StoreError> {
+        let mut outcome = lease.get()?.begin(control, sql);
+        if matches!(outcome, Err(StoreError::Disconnected { .. })) {
+            lease.replace(|| self.open(control))?;
+            outcome = lease.get()?.begin(control, sql);
+        }
+        let connection = lease.get()?;
+        outcome.inspect_err(|_| connection.roll_back())?;
+        Ok(connection)
+    }
+
+    pub(crate) fn data_version(&self, control: &Control) -> Result<i64, StoreError> {
+        let mut lease = self.0.connections.lease(control, || self.open(control))?;
+        let connection = self.begin(&mut lease, control, &self.begin_read())?;
+        let rows = connection.texts(control, &self.ask_version());
+        connection.roll_back();
+        let number = |row: &Vec<Option<String>>, at: usize| {
+            row.get(at).and_then(|text| text.as_ref()?.parse::<i64>().ok()).unwrap_or(0)
+        };
+        // The number of a restored dump may be one that was seen before; the transaction's never is.
+        Ok(rows?.first().map_or(0, |row| (number(row, 1) << 31) ^ number(row, 0)))
+    }
+
+    pub(crate) fn close(&self) {
+        self.0.connections.clear();
+        self.0.locks.clear();
+        self.0.born.store(false, Ordering::Relaxed);
+    }
+
+    /// Connects, whatever the database holds.
+    fn connect(&self, control: &Control) -> Result<Connection, StoreError> {
+        self.fault(FaultPoint::Open)?;
+        let connection = Connection::connect(self.0.server.address(), control)?;
+        let synchronous = match self.options().schema.durability {
+            Durability::Full => "on",
+            Durability::Normal => "off",
+        };
+        connection.batch(
+            control,
+            &format!(
+                "SET search_path = {}, pg_temp; SET synchronous_commit = {synchronous}; SET jit = off;
+                 SET standard_conforming_strings = on; SET client_min_messages = warning",
+                quoted(self.namespace())
+            ),
+        )?;
+        self.look(&connection, control)?;
+        Ok(connection)
+    }
+
+    /// Sees whether the server takes writes.
+    fn look(&self, connection: &Connection, control: &Control) -> Result<(), StoreError> {
+        let facts = connection.texts(
+            control,
+            "SELECT pg_catalog.pg_is_in_recovery(), current_setting('default_transaction_read_only'),
+                    current_setting('server_encoding')",
+        )?;
+        let fact = |at: usize| facts.first().and_then(|row| row.get(at)?.as_deref()).unwrap_or_default();
+        if fact(2) != "UTF8" {
+            return Err(StoreError::Invalid(format!(
+                "the database's encoding is {}; Strata needs UTF8: make a database with ENCODING 'UTF8'",
+                fact(2)
+            )));
+        }
+        let obstacle = match (fact(0), fact(1)) {
+            ("t", _) => Some("the server is a replica, which takes no writes"),
+            (_, "on") => Some("the database is set to read-only transactions"),
+            _ => None,
+        };
+        *connection.obstacle.borrow_mut() = obstacle.map(str::to_owned);
+        Ok(())
+    }
+
+    /// Connects to a schema of this version that holds the tenant.
+    fn open(&self, control: &Control) -> Result<Connection, StoreError> {
+        let connection = self.connect(control)?;
+        if !self.has_schema(&connection, control)? {
+            return Err(self.not_initialised());
+        }
+        match self.standing(&connection, control)? {
+            Standing::Current => {}
+            Standing::ReadableOnly(_) => {
+                *connection.obstacle.borrow_mut() = Some("it was written by a newer Strata".into());
+            }
+            Standing::Behind => self.catch_up(&connection, control)?,
+        }
+        if !self.is_born(&connection, control)? {
+            return Err(self.not_initialised());
+        }
+        self.0.born.store(true, Ordering::Relaxed);
+        Ok(connection)
+    }
+
+    fn catch_up(&self, connection: &Connection, control: &Control) -> Result<(), StoreError> {
+        if let Some(reason) = connection.obstacle.borrow().as_ref() {
+            let reason = format!("{reason}, and its older schema must be brought up to date first");
+            return Err(self.read_only(reason));
+        }
+        self.create(control, &|_| Ok(())).map(drop)
+    }
+
+    fn open_for_writing(&self, control: &Control) -> Result<Connection, StoreError> {
+        let connection = match (self.open(control), self.options().creation) {
+            (Err(StoreError::NotInitialized { .. }), Creation::OnFirstWrite) => {
+                self.create(control, &|_| Ok(()))?;
+                self.open(control)?
+            }
+            (outcome, _) => outcome?,
+        };
+        if let Standing::ReadableOnly(found) = self.standing(&connection, control)? {
+            let (schema, known) = (self.options().schema.name, self.options().schema.latest());
+            return Err(StoreError::Newer { schema, found, known, action: "write" });
+        }
+        Ok(connection)
+    }
+
+    fn standing(&self, connection: &Connection, control: &Control) -> Result<Standing, StoreError> {
+        let session = Session::new(connection, control, &self.options().faults);
+        let applied = migrate::applied(&Transaction::postgres(&session))?;
+        migrate::standing(&self.options().schema, &applied)
+    }
+
+    /// The connection, made anew if it broke while it was idle, with what is known of the server up to date.
+    fn living<'l>(
+        &self,
+        lease: &'l mut Lease<'_, Connection>,
+        control: &Control,
+    ) -> Result<&'l Connection, StoreError> {
+        match self.look(lease.get()?, control) {
+            Err(StoreError::Disconnected { .. }) => lease.replace(|| self.open(control))?,
+            outcome => outcome?,
+        }
+        Ok(lease.get()?)
+    }
+
+    fn has_schema(&self, connection: &Connection, control: &Control) -> Result<bool, StoreError> {
+        let table = format!("{}.commits", quoted(self.namespace()));
+        let sql = format!("SELECT pg_catalog.to_regclass({}) IS NOT NULL", literal(&table));
+        Ok(connection.texts(control, &sql)? == [[Some("t".to_owned())]])
+    }
+
+    fn is_born(&self, connection: &Connection, control: &Control) -> Result<bool, StoreError> {
+        connection.begin(control, &self.begin_read())?;
+        let rows = connection.texts(control, &self.ask_version());
+        connection.roll_back();
+        Ok(!rows?.is_empty())
+    }
+
+    /// One writer per tenant: its lock comes first.
+    fn begin_write(&self, control: &Control) -> String {
+        let key = key(&["write", self.namespace(), self.tenant()]);
+        format!(
+            "BEGIN ISOLATION LEVEL READ COMMITTED;
+             SELECT set_config('strata.tenant', {}, true), set_config('lock_timeout', '{}ms', true),
+                    set_config('idle_in_transaction_session_timeout', '{LONGEST_PAUSE}', true);
+             SELECT pg_catalog.pg_advisory_xact_lock({key})",
+            literal(self.tenant()),
+            control.patience.as_millis().clamp(1, i32::MAX.unsigned_abs().into()),
+        )
+    }
+
+    /// The first statement fixes the snapshot.
+    fn begin_read(&self) -> String {
+        format!(
+            "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT set_config('strata.tenant', {}, true)",
+            literal(self.tenant())
+        )
+    }
+
+    fn count_commit(&self) -> String {
+        format!(
+            "INSERT INTO commits (tenant, number) VALUES ({}, 1)
+             ON CONFLICT (tenant) DO UPDATE SET number = commits.number + 1",
+            literal(self.tenant())
+        )
+    }
+
+    fn ask_version(&self) -> String {
+        format!("SELECT number, xmin FROM commits WHERE tenant = {}", literal(self.tenant()))
+    }
+
+    fn not_initialised(&self) -> StoreError {
+        StoreError::NotInitialized { path: self.place().to_path_buf() }
+    }
+
+    fn read_only(&self, reason: String) -> StoreError {
+        StoreError::ReadOnly { path: self.place().to_path_buf(), reason }
+    }
+
+    fn fault(&self, point: FaultPoint) -> Result<(), StoreError> {
+        self.options().faults.visit(point, self.place())
+    }
+}

@@ -1,0 +1,218 @@
+//! Where the homes of tests keep their memory: in the home, or in a database of its own on a real PostgreSQL.
+//!
+//! `STRATA_TEST_STORE` chooses (`sqlite`, `postgres`, `pgvector`), so that the same tests run on each.
+//! `cargo xtask test` starts the servers and says where they are. A test that wants a server says so with
+//! [`TestStore::is_there`].
+
+use std::{
+    env,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use tokio_postgres::{Client, NoTls, error::SqlState};
+
+/// The role that owns every test's database. No superuser: that would see through row security.
+const OWNER: &str = "strata_test";
+
+/// Where a test's memory lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TestStore {
+    /// Files in the home.
+    Sqlite,
+    /// A PostgreSQL without pgvector.
+    Postgres,
+    /// A PostgreSQL with pgvector.
+    Pgvector,
+}
+
+impl TestStore {
+    /// What `STRATA_TEST_STORE` asks for; SQLite when it says nothing.
+    ///
+    /// # Panics
+    /// It asks for something else.
+    pub fn chosen() -> Self {
+        match env::var("STRATA_TEST_STORE").as_deref() {
+            Err(_) | Ok("" | "sqlite") => Self::Sqlite,
+            Ok("postgres") => Self::Postgres,
+            Ok("pgvector") => Self::Pgvector,
+            Ok(other) => panic!("STRATA_TEST_STORE is `{other}`; it may be sqlite, postgres, pgvector"),
+        }
+    }
+
+    /// Whether a test can have it: a test that says no ends there, with a notice. Where a server is required
+    /// (`STRATA_TEST_REQUIRE_POSTGRES`) its absence is a failure.
+    ///
+    /// # Panics
+    /// It is required and not there.
+    pub fn is_there(self) -> bool {
+        let Some(variable) = self.variable() else { return true };
+        let there = self.administrator().is_some();
+        let required = env::var("STRATA_TEST_REQUIRE_POSTGRES").is_ok_and(|v| v == "1");
+        assert!(there || !required, "{variable} names no server, and the tests require one");
+        if !there {
+            say(&format!("left out: {variable} names no server; `cargo xtask test` starts one"));
+        }
+        there
+    }
+
+    /// A fresh database there; none for SQLite, which needs none.
+    ///
+    /// # Panics
+    /// There is no such server, or it refuses.
+    pub fn database(self) -> Option<TestDatabase> {
+        let variable = self.variable()?;
+        let administrator = self.administrator().unwrap_or_else(|| {
+            panic!("{variable} names no server; `cargo xtask test` and `cargo xtask postgres` start one")
+        });
+        Some(TestDatabase::create(administrator, self == Self::Pgvector))
+    }
+
+    const fn variable(self) -> Option<&'static str> {
+        match self {
+            Self::Sqlite => None,
+            Self::Postgres => Some("STRATA_TEST_POSTGRES"),
+            Self::Pgvector => Some("STRATA_TEST_PGVECTOR"),
+        }
+    }
+
+    fn administrator(self) -> Option<String> {
+        env::var(self.variable()?).ok().filter(|url| !url.is_empty())
+    }
+}
+
+/// A database of one test on a real server. It is dropped with this, whoever is still connected.
+#[derive(Debug)]
+pub struct TestDatabase {
+    administrator: String,
+    name: String,
+}
+
+impl TestDatabase {
+    fn create(administrator: String, with_pgvector: bool) -> Self {
+        static MADE: AtomicU64 = AtomicU64::new(0);
+        let name = format!("strata_test_{}_{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        let database = Self { administrator, name };
+        make_owner(&database.administrator);
+        let name = &database.name;
+        // A database of that name is of a process that had our number and was killed.
+        run(&database.administrator, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
+        run(&database.administrator, &format!("CREATE DATABASE {name} OWNER {OWNER} TEMPLATE template0"));
+        if with_pgvector {
+            run(&database.administrator_here(), "CREATE EXTENSION vector");
+        }
+        database
+    }
+
+    /// The connection of its owner.
+    pub fn url(&self) -> String {
+        let (_, place) = self.administrator.split_once('@').expect("an administrator's URL has a user");
+        format!("postgres://{OWNER}:{OWNER}@{}", at_database(place, &self.name))
+    }
+
+    /// Its name on the server.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Runs statements in it as the server's administrator.
+    ///
+    /// # Panics
+    /// The server refuses.
+    pub fn administer(&self, statements: &str) {
+        run(&self.administrator_here(), statements);
+    }
+
+    /// The administrator's connection to this database.
+    pub fn administrator_here(&self) -> String {
+        at_database(&self.administrator, &self.name)
+    }
+}
+
+impl Drop for TestDatabase {
+    fn drop(&mut self) {
+        // The server is thrown away after the tests; what cannot be dropped goes then.
+        attempt(&self.administrator, &format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name)).ok();
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "the notice of a test that is left out")]
+fn say(line: &str) {
+    println!("{line}");
+}
+
+/// The URL with another database.
+fn at_database(url: &str, name: &str) -> String {
+    let (place, options) = url.split_once('?').map_or((url, None), |(place, options)| (place, Some(options)));
+    let server = place.rsplit_once('/').map_or(place, |(server, _)| server);
+    options.map_or_else(|| format!("{server}/{name}"), |options| format!("{server}/{name}?{options}"))
+}
+
+/// Makes the owner's role; many processes may do so at once.
+fn make_owner(administrator: &str) {
+    let sql = format!("CREATE ROLE {OWNER} LOGIN PASSWORD '{OWNER}' NOSUPERUSER NOBYPASSRLS NOCREATEDB");
+    match attempt(administrator, &sql) {
+        Err(error) if !is_taken(&error) => panic!("{sql}: {error:?}"),
+        _ => {}
+    }
+}
+
+/// Whether a name is in use, also by somebody who took it at the same moment.
+fn is_taken(error: &tokio_postgres::Error) -> bool {
+    error.code().is_some_and(|code| [SqlState::DUPLICATE_OBJECT, SqlState::UNIQUE_VIOLATION].contains(code))
+}
+
+fn run(url: &str, statements: &str) {
+    attempt(url, statements).unwrap_or_else(|error| panic!("{statements}: {error:?}"));
+}
+
+/// On a thread of its own: some tests run inside a runtime already.
+fn attempt(url: &str, statements: &str) -> Result<(), tokio_postgres::Error> {
+    std::thread::scope(|scope| scope.spawn(|| talk(url, statements)).join().expect("no panic"))
+}
+
+fn talk(url: &str, statements: &str) -> Result<(), tokio_postgres::Error> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
+        let work = async move {
+            let client: Client = client;
+            client.batch_execute(statements).await
+        };
+        let (done, _) = tokio::join!(work, connection);
+        done
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_keeps_its_options_when_the_database_changes() {
+        for (url, expected) in [
+            ("postgres://a@h:1/postgres", "postgres://a@h:1/new"),
+            ("postgres://a@h:1/postgres?connect_timeout=3", "postgres://a@h:1/new?connect_timeout=3"),
+        ] {
+            assert_eq!(at_database(url, "new"), expected);
+        }
+    }
+
+    #[test]
+    fn each_database_is_fresh_and_gone_afterwards() {
+        for store in [TestStore::Postgres, TestStore::Pgvector] {
+            if !store.is_there() {
+                continue;
+            }
+            let (one, two) = (store.database().expect("made"), store.database().expect("made"));
+            assert_ne!(one.name(), two.name());
+            run(&one.url(), "CREATE TABLE mine (n BIGINT)");
+            run(&two.url(), "CREATE TABLE mine (n BIGINT)");
+            let vectors = attempt(&one.url(), "CREATE TABLE vectors (v vector(3))");
+            assert_eq!(vectors.is_ok(), store == TestStore::Pgvector);
+            let url = one.url();
+            drop(one);
+            let error = attempt(&url, "SELECT 1").expect_err("dropped");
+            assert_eq!(error.code(), Some(&SqlState::INVALID_CATALOG_NAME));
+        }
+    }
+}
