@@ -15,6 +15,7 @@ use strata_store::{
     faults::{Fault, FaultPlan, FaultPoint},
     index::{CaughtUp, Change, Index, Mark},
 };
+use strata_testkit::store::TestStore;
 
 /// Small batches, so that a failure wastes little.
 const HURRIED: Duration = Duration::from_millis(900);
@@ -106,11 +107,16 @@ const CHILD_HOME: &str = "STRATA_TEST_INDEX_HOME";
 const CHILD_SERVER: &str = "STRATA_TEST_INDEX_SERVER";
 const PROCESSES: usize = 4;
 
+/// Each batch of a server's takes many round trips, and here four processes take turns.
+fn events() -> i64 {
+    if TestStore::chosen() == TestStore::Sqlite { 2_000 } else { 300 }
+}
+
 /// The child of the next test: follows the common history and searches, a little at a time.
 #[test]
 fn child_process_indexes_and_reads() {
     let Some(home) = std::env::var_os(CHILD_HOME) else { return };
-    let truth = Truth::new(history(121, 2_000));
+    let truth = Truth::new(history(121, events()));
     let index = match std::env::var(CHILD_SERVER) {
         Ok(url) => Index::on_server(Server::parse(&url, TENANT).expect("an address"), 1, FaultPlan::none()),
         Err(_) => Index::new(std::path::Path::new(&home), 1, FaultPlan::none()),
@@ -144,9 +150,9 @@ fn processes_index_and_read_at_once() {
         let output = child.wait_with_output().expect("ends");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     }
-    let truth = Truth::new(history(121, 2_000));
+    let truth = Truth::new(history(121, events()));
     let index = open(&home);
-    assert_eq!(index.cursor(TENANT).expect("reads").mark.seq, 2_000, "they had indexed it all");
+    assert_eq!(index.cursor(TENANT).expect("reads").mark.seq, events(), "they had indexed it all");
     let other = TestHome::new().existing();
     let fresh = open(&other);
     follow(&fresh, &truth);

@@ -95,8 +95,8 @@ pub fn tamper(ledger: &Database, damage: Damage<'_>) {
             ("DELETE FROM memory_states WHERE from_seq > $1", vec![last.into()]),
             ("DELETE FROM episodes WHERE seq > $1", vec![last.into()]),
         ],
-        Damage::HeadKeys => vec![("UPDATE audit_heads SET public_key = zeroblob(32)", Vec::new())],
-        Damage::HeadSignatures => vec![("UPDATE audit_heads SET signature = zeroblob(64)", Vec::new())],
+        Damage::HeadKeys => vec![("UPDATE audit_heads SET public_key = $1", vec![(&[0; 32]).into()])],
+        Damage::HeadSignatures => vec![("UPDATE audit_heads SET signature = $1", vec![(&[0; 64]).into()])],
         Damage::Layer(id) => vec![("UPDATE memories SET layer = 'P0' WHERE id = $1", vec![id.into()])],
         Damage::Word("body") => vec![("UPDATE memories SET body = 'other' WHERE number = 1", Vec::new())],
         Damage::Word("title") => vec![("UPDATE memories SET title = 'other' WHERE number = 1", Vec::new())],
@@ -127,7 +127,7 @@ pub fn tamper(ledger: &Database, damage: Damage<'_>) {
             vec![("UPDATE snapshots SET seq = seq - 1 WHERE name = $1", vec![name.into()])]
         }
         Damage::SnapshotHash(name) => {
-            vec![("UPDATE snapshots SET hash = zeroblob(32) WHERE name = $1", vec![name.into()])]
+            vec![("UPDATE snapshots SET hash = $2 WHERE name = $1", vec![name.into(), (&[0; 32]).into()])]
         }
         Damage::FirstState(number) => vec![(
             "UPDATE memory_states SET confidence = 0.123 WHERE number = $1
