@@ -65,6 +65,18 @@ fn a_memory_comes_back_as_it_was_stored() {
 }
 
 #[test]
+fn a_creation_that_was_cut_short_is_no_ledger_and_is_made_up_for() {
+    let home = strata_testkit::home::TestHome::new();
+    let faults = FaultPlan::parse("migrate:3:io").expect("well formed");
+    home.ledger(faults).initialise(&Control::default(), &fixture::birth()).expect_err("cut short");
+    let ledger = home.ledger(FaultPlan::none());
+    let error = ledger.read(&Control::default(), |r| r.epoch()).expect_err("nobody was born");
+    assert_eq!(error.kind(), ErrorKind::NotInitialized, "{error}");
+    assert!(ledger.initialise(&Control::default(), &fixture::birth()).expect("made"), "by this call");
+    assert_eq!(ledger.read(&Control::default(), |r| r.epoch()).expect("read"), "epoch-1");
+}
+
+#[test]
 fn nothing_can_be_written_before_the_birth() {
     let home = strata_testkit::home::TestHome::new();
     let ledger = home.ledger(FaultPlan::none());
