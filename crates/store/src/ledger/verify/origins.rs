@@ -84,12 +84,12 @@ impl LedgerRead<'_> {
     }
 
     /// Memories that the line of another one's birth replaced, and that nothing says ended there: named by their
-    /// successor. What was purged since is excepted.
+    /// successor. What was purged since is excepted; the line of a question has the question's digest there.
     fn not_replaced(&self) -> Result<Vec<MemoryFinding>, StoreError> {
         self.changed(
             "SELECT m.id, m.number FROM memories m
              JOIN audit a ON a.tenant = m.tenant AND a.seq = m.seq AND a.target = m.id AND a.outcome = 'done'
-             WHERE m.tenant = $1 AND a.before_hash IS NOT NULL
+             WHERE m.tenant = $1 AND a.before_hash IS NOT NULL AND a.action <> 'propose'
                  AND NOT EXISTS (
                      SELECT 1 FROM memories o
                      JOIN memory_states h ON h.tenant = o.tenant AND h.number = o.number AND h.from_seq = m.seq
