@@ -85,7 +85,7 @@ fn missing(sql: &str) -> Option<String> {
 enum Node<'s> {
     Word(&'s str),
     Mark(char),
-    Group(Vec<Node<'s>>),
+    Group(Vec<Self>),
 }
 
 impl Node<'_> {
@@ -244,7 +244,7 @@ fn touched<'s>(nodes: &[Node<'s>]) -> (Vec<(&'s str, &'s str)>, Vec<&'s str>) {
         };
         match nodes.get(at + 1) {
             Some(Node::Word(table)) if tables().contains(table) => {
-                ours.push((*table, alias.unwrap_or(table)))
+                ours.push((*table, alias.unwrap_or(table)));
             }
             Some(Node::Group(_)) => derived.extend(alias),
             _ => {}
