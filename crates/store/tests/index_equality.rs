@@ -3,7 +3,7 @@
 mod index_support;
 
 use index_support::*;
-use strata_store::{Control, faults::FaultPlan, index::Index};
+use strata_store::{Control, faults::FaultPlan};
 
 #[test]
 fn one_by_one_in_bulk_and_rebuilt_are_alike() {

@@ -13,7 +13,7 @@ use strata_core::{
 use strata_store::{
     Conflict, Control, StoreError,
     faults::FaultPlan,
-    ledger::{EvidenceRow, Ledger, MemoryFilter, NewMemory, OPEN, PurgedKind, State},
+    ledger::{EvidenceRow, MemoryFilter, NewMemory, OPEN, PurgedKind, State},
 };
 
 fn conflict(error: StoreError) -> Conflict {
