@@ -130,6 +130,11 @@ impl Engine {
         Err(Error::NotInitialized { home: self.place() })
     }
 
+    /// The ledger whether it is there or not, for a move that puts one there.
+    pub(crate) fn store(&self) -> &Ledger {
+        &self.ledger
+    }
+
     /// Runs `job` against one snapshot of the ledger, for calls that must create nothing and have an answer all the
     /// same: what a home that is not there holds is the default.
     ///

@@ -10,6 +10,7 @@ pub mod index_files;
 pub mod init;
 pub mod jobs;
 pub mod load;
+pub mod migrate_store;
 pub mod purge;
 pub mod purged;
 pub mod reembed;

@@ -166,7 +166,7 @@ pub fn verify(directory: &Path, control: &Control) -> Result<Vec<String>, StoreE
         return Ok(findings);
     }
     let (_workshop, copy) = working_copy(directory, directory.parent().unwrap_or(directory))?;
-    check_ledger(&copy, &manifest, control)
+    check_ledger(&copy, manifest.head, control)
 }
 
 fn changed_files(
@@ -186,9 +186,14 @@ fn changed_files(
     Ok(findings)
 }
 
-fn check_ledger(ledger: &Ledger, manifest: &Manifest, control: &Control) -> Result<Vec<String>, StoreError> {
+/// What is wrong with a ledger, in words. It must reach or pass `head`.
+pub(crate) fn check_ledger(
+    ledger: &Ledger,
+    head: Checkpoint,
+    control: &Control,
+) -> Result<Vec<String>, StoreError> {
     let mut findings = ledger.database().check(control, false)?;
-    let report = ledger.read(control, |read| read.verify_audit(&[manifest.head], None))?;
+    let report = ledger.read(control, |read| read.verify_audit(&[head], None))?;
     findings.extend(report.findings.iter().map(ToString::to_string));
     // An unbroken audit beside other texts, states or rules than it recorded proves nothing.
     findings.extend(ledger.read(control, |read| read.verify_memories())?.iter().map(ToString::to_string));
@@ -251,7 +256,7 @@ pub fn restore(
     let mut findings = changed_files(directory, &manifest, control)?;
     let (_workshop, copy) = working_copy(directory, home)?;
     if findings.is_empty() {
-        findings = check_ledger(&copy, &manifest, control)?;
+        findings = check_ledger(&copy, manifest.head, control)?;
     }
     if let Some(detail) = findings.into_iter().next() {
         return Err(StoreError::Corrupt { path: directory.to_path_buf(), detail });

@@ -69,6 +69,14 @@ pub enum Conflict {
         /// What was decided.
         status: String,
     },
+    /// Something is stored where a ledger was to be put.
+    #[error("{place} holds a ledger of tenant `{tenant}` already")]
+    Occupied {
+        /// Where.
+        place: String,
+        /// Whose.
+        tenant: String,
+    },
     /// A file changed between reading and writing it.
     #[error("`{}` changed while it was being edited", path.display())]
     FileMoved {
@@ -304,6 +312,9 @@ impl StoreError {
             }
             Self::Corrupt { .. } => "run `strata doctor`; restore the newest backup if it agrees".into(),
             Self::Conflict(Conflict::Leased { .. }) => "wait until the other worker has finished".into(),
+            Self::Conflict(Conflict::Occupied { .. }) => {
+                "name an empty place; `export` there and `load` here put two memories together".into()
+            }
             Self::Conflict(Conflict::NewerData { .. }) => {
                 "back up the live ledger first, then restore with force".into()
             }

@@ -76,7 +76,7 @@ fn work(
         .map_err(|error| explain_io("copy", &copied, &error))?;
     let copy = ledger_in(stage);
     if findings.is_empty() {
-        findings.extend(check_ledger(&copy, manifest, control)?);
+        findings.extend(check_ledger(&copy, manifest.head, control)?);
     }
     let again = copy.write(control, how.now, |write| purge_again(write, how, how.purged))?;
     if again == 0 && findings.is_empty() {
