@@ -153,6 +153,19 @@ impl Database {
         }
     }
 
+    /// Which tables of a server hold, in one of the tenant's rows, bytes that `holds` knows, and how many tables were
+    /// searched. A file has no such rows: its bytes are searched.
+    pub fn tables_holding(
+        &self,
+        control: &Control,
+        holds: &dyn Fn(&[u8]) -> bool,
+    ) -> Result<(Vec<String>, usize), StoreError> {
+        match &self.driver {
+            Driver::Sqlite(_) => Ok((Vec::new(), 0)),
+            Driver::Postgres(store) => store.tables_holding(control, holds),
+        }
+    }
+
     /// Removes the tenant's rows on a server, and with them the tenant.
     pub(crate) fn forget_tenant(&self, control: &Control) -> Result<(), StoreError> {
         match &self.driver {

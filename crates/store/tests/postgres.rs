@@ -50,6 +50,23 @@ fn what_is_remembered_is_read_again() {
 }
 
 #[test]
+fn what_a_tenants_rows_hold_is_found_by_its_bytes() {
+    let Some(database) = TestDatabase::new() else { return };
+    let (f, other) = (Fixture::on(ledger(&database, "ann")), Fixture::on(ledger(&database, "ben")));
+    for number in 0..3 {
+        f.remember(&f.memory(&format!("number {number} of 서울"))).expect("stored");
+    }
+    let holding = |f: &Fixture, text: &str| {
+        let holds = |bytes: &[u8]| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+        f.ledger.database().tables_holding(&Control::default(), &holds).expect("searched")
+    };
+    let (tables, searched) = holding(&f, "2 of 서울");
+    assert_eq!(tables, ["memories"]);
+    assert!(searched > 15, "{searched}");
+    assert!(holding(&f, "3 of 서울").0.is_empty() && holding(&other, "of 서울").0.is_empty());
+}
+
+#[test]
 fn a_failed_write_leaves_nothing() {
     let Some(database) = TestDatabase::new() else { return };
     let f = Fixture::on(ledger(&database, "local"));

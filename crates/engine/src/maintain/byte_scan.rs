@@ -73,6 +73,14 @@ impl Fragments {
         Ok(Some(pattern))
     }
 
+    /// Whether some bytes hold a piece. None when there are no pieces to look for.
+    ///
+    /// # Errors
+    /// Internal: the pieces make no pattern.
+    pub fn finder(&self) -> Result<Option<impl Fn(&[u8]) -> bool>, Error> {
+        Ok(self.pattern()?.map(|pattern| move |bytes: &[u8]| pattern.is_match(bytes)))
+    }
+
     fn longest(&self) -> usize {
         self.0.iter().map(|piece| piece.len() * 2).max().unwrap_or(0)
     }

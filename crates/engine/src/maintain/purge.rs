@@ -112,8 +112,10 @@ fn one(
         other_versions: target.other_versions,
         digests_erased: Vec::new(),
         digests_kept: Vec::new(),
+        store: None,
     };
     response.prove(engine.home(), &fragments)?;
+    response.prove_on_server(engine, call, &fragments)?;
     Ok(response)
 }
 

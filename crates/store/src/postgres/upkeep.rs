@@ -1,6 +1,12 @@
 //! Work on all tables of a schema, outside any transaction.
 
-use super::{Store, connection::Connection, names::literal};
+use std::collections::BTreeMap;
+
+use super::{
+    Store,
+    connection::Connection,
+    names::{literal, quoted},
+};
 use crate::{
     error::StoreError,
     sql::{Control, Transaction},
@@ -50,6 +56,89 @@ impl Store {
             )?;
             Ok(broken.into_iter().chain(open).collect())
         })
+    }
+
+    /// Which tables hold, in one of the tenant's rows, bytes that `holds` knows; and how many were searched.
+    pub(crate) fn tables_holding(
+        &self,
+        control: &Control,
+        holds: &dyn Fn(&[u8]) -> bool,
+    ) -> Result<(Vec<String>, usize), StoreError> {
+        self.read(control, |transaction: &Transaction<'_>| {
+            let mut holding = Vec::new();
+            let tables = self.columns_with_bytes(transaction)?;
+            for (table, columns) in &tables {
+                control.check()?;
+                if self.table_holds(transaction, table, columns, holds)? {
+                    holding.push(table.clone());
+                }
+            }
+            Ok((holding, tables.len()))
+        })
+    }
+
+    /// The tables that have a tenant, each with its texts and bytes as expressions.
+    fn columns_with_bytes(
+        &self,
+        transaction: &Transaction<'_>,
+    ) -> Result<BTreeMap<String, Vec<String>>, StoreError> {
+        let mut tables: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        transaction.for_each(
+            &format!(
+                "SELECT c.relname, a.attname, a.atttypid = 'text'::regtype
+                 FROM pg_catalog.pg_class c
+                 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+                 JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+                 WHERE n.nspname = {} AND c.relkind IN ('r', 'p') AND c.relname <> 'schema_migrations'
+                   AND a.attname <> 'tenant' AND a.atttypid IN ('text'::regtype, 'bytea'::regtype)
+                 ORDER BY c.relname, a.attnum",
+                literal(self.namespace())
+            ),
+            &[],
+            |row| {
+                let column = quoted(row.text(1)?);
+                let is_text: bool = row.get(2)?;
+                let bytes = if is_text { format!("convert_to({column}, 'UTF8')") } else { column };
+                tables.entry(row.get(0)?).or_default().push(bytes);
+                Ok(())
+            },
+        )?;
+        Ok(tables)
+    }
+
+    /// Reads the tenant's rows a piece at a time, however many there are.
+    fn table_holds(
+        &self,
+        transaction: &Transaction<'_>,
+        table: &str,
+        columns: &[String],
+        holds: &dyn Fn(&[u8]) -> bool,
+    ) -> Result<bool, StoreError> {
+        transaction.batch(&format!(
+            "DECLARE strata_rows NO SCROLL CURSOR FOR SELECT {} FROM {}.{} WHERE tenant = {}",
+            columns.join(", "),
+            quoted(self.namespace()),
+            quoted(table),
+            literal(self.tenant())
+        ))?;
+        // The statement's columns are the cursor's, so each table has a text of its own.
+        let fetch = format!("FETCH 500 FROM strata_rows -- {}", table.replace('\n', " "));
+        let mut found = false;
+        loop {
+            let mut rows = 0;
+            transaction.for_each(&fetch, &[], |row| {
+                rows += 1;
+                for index in 0..columns.len() {
+                    found = found || row.get::<Option<Vec<u8>>>(index)?.is_some_and(|bytes| holds(&bytes));
+                }
+                Ok(())
+            })?;
+            if found || rows == 0 {
+                break;
+            }
+        }
+        transaction.batch("CLOSE strata_rows")?;
+        Ok(found)
     }
 
     /// The schema's tables in quotes, each with whether this role may do everything with it.

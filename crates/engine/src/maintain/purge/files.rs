@@ -35,6 +35,10 @@ pub(super) fn erase_from_index(engine: &Engine, call: &Call<'_>, target: &Target
         if let Some(kind) = kind {
             let source = Source { kind, number: target.number };
             with_writer(engine, call, index, |writer| writer.purge(engine.tenant(), &[source]))?;
+            if engine.settings().store.is_some() {
+                // A server keeps the bytes of removed rows until a table is rewritten.
+                index.database().compact(&engine.control(call))?;
+            }
         }
     }
     let files = other_index_files(engine.home(), index.file_path())?;

@@ -6,11 +6,13 @@ use serde::Serialize;
 use strata_store::ledger::FILE_NAME;
 
 use crate::{
+    engine::Engine,
     error::Error,
     maintain::{
         backup::FOLDER,
         byte_scan::{Fragments, scan},
     },
+    operation::Call,
     render::{Block, Document, Mark, Render, counted},
 };
 
@@ -53,6 +55,9 @@ pub struct Response {
     /// Digests that cover it without its words, and later versions of erased ones; they are still here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub digests_kept: Vec<String>,
+    /// The server whose tables were searched as well; what its own log and backups hold is its administrator's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store: Option<String>,
 }
 
 impl Response {
@@ -75,6 +80,36 @@ impl Response {
     }
 }
 
+impl Response {
+    /// Looks through the tenant's rows on a server, where the store is on one.
+    pub(super) fn prove_on_server(
+        &mut self,
+        engine: &Engine,
+        call: &Call<'_>,
+        fragments: &Fragments,
+    ) -> Result<(), Error> {
+        let Some(server) = &engine.settings().store else { return Ok(()) };
+        self.store = Some(server.to_string());
+        let Some(finder) = fragments.finder()? else { return Ok(()) };
+        let ledger = engine.existing_ledger()?.database();
+        for (name, database) in [(LEDGER, ledger), (INDEX, engine.searcher().index().database())] {
+            let control = engine.control(call);
+            if !database.exists(&control)? {
+                continue;
+            }
+            let (holding, searched) = database.tables_holding(&control, &finder)?;
+            self.files_scanned += searched;
+            self.remaining.extend(holding.into_iter().map(|table| format!("{name} {table}")));
+        }
+        self.verified = self.verified && self.remaining.is_empty();
+        Ok(())
+    }
+}
+
+/// What tables on a server are told by.
+const LEDGER: &str = "ledger.db:";
+const INDEX: &str = "index:";
+
 impl Render for Response {
     fn render(&self) -> Document {
         let done = format!("purged {} {} (#{})", self.kind, self.id, self.number);
@@ -87,8 +122,21 @@ impl Render for Response {
                 .with(Block::Table { columns: vec!["backup".into()], rows });
         }
         if self.verified {
-            let files = counted(self.files_scanned, "file");
-            return document.note(Mark::Good, format!("searched {files} of the home: no byte of it is left"));
+            let Some(server) = &self.store else {
+                let files = counted(self.files_scanned, "file");
+                return document
+                    .note(Mark::Good, format!("searched {files} of the home: no byte of it is left"));
+            };
+            let searched = format!("{} files and tables", self.files_scanned);
+            return document
+                .note(
+                    Mark::Good,
+                    format!("searched the home and {server}, {searched}: no row holds a piece of it"),
+                )
+                .note(
+                    Mark::Info,
+                    "the server's own log and backups may hold it; they are its administrator's",
+                );
         }
         self.left(document)
     }
