@@ -2,12 +2,12 @@
 
 mod fixture;
 
-use fixture::{Fixture, ask, audited, import_events};
-use strata_core::{id::IdKind, scope::Scope};
+use fixture::{Fixture, agent, ask, audited, import_events};
+use strata_core::{id::IdKind, principal::Face, scope::Scope};
 use strata_store::{
     Control,
     ledger::{
-        CoveredReport, EventFinding, Ledger, MemoryFinding, NewEpisode, NewReview, PurgedKind,
+        CoveredReport, EventFinding, Ledger, MemoryFinding, NewAudit, NewEpisode, NewReview, PurgedKind,
         QuestionFinding, State,
     },
 };
@@ -151,7 +151,9 @@ fn what_an_older_version_stored_is_counted_and_no_fault() {
     assert_eq!(found, CoveredReport { covered: 1, uncovered: 1, findings: Vec::new() });
     let found = ledger.read(&control, |r| r.verify_questions()).expect("read");
     assert_eq!(found, CoveredReport { covered: 0, uncovered: 1, findings: Vec::new() });
-    assert_eq!(ledger.read(&control, |r| r.verify_memories()).expect("read"), []);
+    // The lines of the frozen ledger have no hashes of states; its texts fit.
+    let changed = ledger.read(&control, |r| r.verify_memories()).expect("read");
+    assert!(!changed.iter().any(|f| matches!(f, MemoryFinding::TextChanged { .. })), "{changed:?}");
 }
 
 fn with_question() -> Fixture {
@@ -257,8 +259,15 @@ fn a_memory_that_moved_on_keeps_the_state_it_was_born_with() {
     let number = fixture.remember(&new).expect("stored");
     fixture
         .write(|w| {
-            let seq = audited(w, "update", new.id.as_str())?;
-            w.change_state(number, None, &State { confidence: 0.5, ..new.state }, seq)
+            let state = State { confidence: 0.5, ..new.state };
+            let who = agent();
+            let row = NewAudit {
+                layer: Some(state.layer),
+                after_hash: Some(state.hash(&new.content_hash())),
+                ..NewAudit::new(&who, Face::Library, "update", new.id.as_str())
+            };
+            let seq = w.record(&row)?;
+            w.change_state(number, None, &state, seq)
         })
         .expect("changed");
     assert_eq!(fixture.read(|r| r.verify_memories()), []);
