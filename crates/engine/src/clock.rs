@@ -21,6 +21,13 @@ pub trait IdSource: Send + Sync {
         self.fill(&mut bytes);
         u64::from_le_bytes(bytes)
     }
+
+    /// The salt of something that is about to be stored.
+    fn salt(&self) -> [u8; 16] {
+        let mut salt = [0; 16];
+        self.fill(&mut salt);
+        salt
+    }
 }
 
 /// The machine's clock.

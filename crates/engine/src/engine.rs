@@ -10,6 +10,7 @@ use std::{
 };
 
 use strata_core::time::Timestamp;
+use strata_embed::Embedder;
 use strata_store::{
     error::StoreError,
     faults::FaultPlan,
@@ -85,6 +86,13 @@ impl Engine {
         }
     }
 
+    /// The same engine, embedding with `model` instead of the one that is configured.
+    #[must_use]
+    pub fn with_embedder(mut self, model: Box<dyn Embedder>) -> Self {
+        self.searcher.embed_with(model);
+        self
+    }
+
     /// What the face told us.
     pub fn settings(&self) -> &Settings {
         &self.settings
@@ -120,6 +128,11 @@ impl Engine {
             return Ok(&self.ledger);
         }
         Err(Error::NotInitialized { home: self.place() })
+    }
+
+    /// The ledger whether it is there or not, for a move that puts one there.
+    pub(crate) fn store(&self) -> &Ledger {
+        &self.ledger
     }
 
     /// Runs `job` against one snapshot of the ledger, for calls that must create nothing and have an answer all the

@@ -192,12 +192,13 @@ fn file(engine: &Engine, call: &Call<'_>, draft: &Draft, reason: &str) -> Result
         reason: reason.to_owned(),
         proposer: call.principal.to_string(),
         created_at: engine.clock().now(),
+        salt: engine.ids().salt(),
     };
     let row = NewAudit {
         layer: Some(draft.layer),
         reason,
         after_hash: Some(new.audit_hash()),
-        ..NewAudit::new(call.principal, call.face, Action::Propose.as_str(), new.id.as_str())
+        ..NewAudit::new(call.principal, call.face, Action::Propose.as_str(), new.id.as_str()).asking(&filed)
     };
     let ledger = engine.ledger(call)?;
     let stored = ledger.write(&engine.control(call), engine.clock().now(), |w| {

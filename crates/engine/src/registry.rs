@@ -25,7 +25,8 @@ use crate::{
     },
     maintain::{
         backup, doctor::Doctor, due::Maintain, export::Export, import::Import, index_files::IndexFiles,
-        init::Init, jobs, load::Load, purge::Purge, reindex::Reindex,
+        init::Init, jobs, load::Load, migrate_store::MigrateStore, purge::Purge, reembed::Reembed,
+        reindex::Reindex,
     },
     memory::{
         chain::Chain, forget::Forget, inspect::Inspect, remember::Remember, restore::Restore, update::Update,
@@ -75,9 +76,11 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<backup::create::Create>(),
     entry::<backup::list::List>(),
     entry::<backup::restore::Restore>(),
+    entry::<MigrateStore>(),
     entry::<Purge>(),
     entry::<Doctor>(),
     entry::<Reindex>(),
+    entry::<Reembed>(),
     entry::<jobs::list::List>(),
     entry::<jobs::show::Show>(),
     entry::<jobs::cancel::Cancel>(),

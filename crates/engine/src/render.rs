@@ -302,7 +302,7 @@ pub(crate) fn headline(title: &str, text: &str, characters: usize) -> String {
 }
 
 /// A number of things in words: `1 memory`, `2 memories`. `one` is the noun alone, which may have words before it.
-pub(crate) fn counted<N: Display + PartialEq + From<u8>>(number: N, one: &str) -> String {
+pub(crate) fn counted<N: Copy + Display + PartialEq + From<u8>>(number: N, one: &str) -> String {
     if number == N::from(1) {
         return format!("{number} {one}");
     }

@@ -104,7 +104,8 @@ fn coerce_root(arguments: Value, schema: &Value, aliases: &[(&str, &str)]) -> Re
     let known = schema["properties"].as_object().cloned().unwrap_or_default();
     let mut out = Map::new();
     for (given, value) in object {
-        let name = aliases.iter().find(|(a, _)| *a == given).map_or(given, |(_, name)| (*name).to_owned());
+        let older = aliases.iter().find(|(alias, _)| *alias == given);
+        let name = older.map_or_else(|| given.clone(), |(_, name)| (*name).to_owned());
         let Some(expected) = known.get(&name) else {
             let names: Vec<_> = known.keys().map(String::as_str).collect();
             return Err(Error::argument(
@@ -115,9 +116,16 @@ fn coerce_root(arguments: Value, schema: &Value, aliases: &[(&str, &str)]) -> Re
         };
         let required = schema["required"].as_array().is_some_and(|r| r.iter().any(|n| *n == name));
         let absent = value.is_null() || (value == "" && !required);
-        if !absent {
-            out.insert(name, coerce(value, expected));
+        if absent {
+            continue;
         }
+        let value = coerce(value, expected);
+        // Neither is dropped in silence.
+        if out.get(&name).is_some_and(|other| *other != value) {
+            let message = format!("is given twice, also as {}", other_names(aliases, &name, &given));
+            return Err(Error::argument(&name, message, "send one of them"));
+        }
+        out.insert(name, value);
     }
     if let Some(missing) = schema["required"]
         .as_array()
@@ -126,6 +134,12 @@ fn coerce_root(arguments: Value, schema: &Value, aliases: &[(&str, &str)]) -> Re
         return Err(Error::argument(missing, "is missing", expectation(schema, missing)));
     }
     Ok(Value::Object(out))
+}
+
+/// The older names of an argument, for one who used two of its names.
+fn other_names(aliases: &[(&str, &str)], name: &str, given: &str) -> String {
+    let older = aliases.iter().filter(|(alias, of)| *of == name && (given == name || *alias == given));
+    older.map(|(alias, _)| format!("`{alias}`")).collect::<Vec<_>>().join(" or ")
 }
 
 fn not_an_object() -> Error {

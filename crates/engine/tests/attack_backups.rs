@@ -45,8 +45,29 @@ fn doctor_backup(place: &Path, damage: Damage<'_>) {
 }
 
 #[test]
+fn a_purge_does_not_certify_a_doctored_backup() {
+    let mut s = home(1);
+    become_owner(&mut s);
+    s.ok("rules_add", json!({ "text": RULE, "priority": 10 }));
+    let secret = s.remember("the blue ledger is under the stairs");
+    let id = backup(&s);
+    doctor_backup(&place(&s, &id), Damage::Word("title"));
+    let reply = s.ok("purge", json!({ "id": secret, "backups": true }));
+    assert_eq!(
+        (reply["backups_rewritten"].as_u64(), reply["verified"].as_bool()),
+        (Some(1), Some(true)),
+        "{reply}"
+    );
+    assert!(reply["backups_damaged"][0].as_str().is_some_and(|named| named.starts_with(&id)), "{reply}");
+    let listed = s.ok("backup_list", json!({ "verify": true }));
+    assert_eq!(listed["backups"][0]["whole"], false, "{listed}");
+    assert!(s.reply("backup_restore", json!({ "id": id, "force": true })).is_err());
+}
+
+#[test]
 fn a_doctored_backup_is_refused_to_everybody_and_named() {
     for damage in [
+        Damage::Column("metadata", "{\"approved\":\"yes\"}".into()),
         Damage::Word("body"),
         Damage::Rule("priority"),
         Damage::Rule("rows"),

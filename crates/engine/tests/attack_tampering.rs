@@ -67,6 +67,101 @@ fn a_memory_that_was_moved_retagged_or_redated_is_named() {
 }
 
 #[test]
+fn what_a_memory_was_stored_with_is_covered_too() {
+    for (column, value) in [
+        ("metadata", Param::from("{\"approved\":\"yes\"}")),
+        ("commit_id", "abc".into()),
+        ("module_path", "src".into()),
+        ("session", "other".into()),
+        ("source", "a person".into()),
+    ] {
+        let s = furnished();
+        edit(&s, Damage::Column(column, value));
+        sick(&s, "texts");
+    }
+    for (column, value) in [
+        ("tier", Param::from("cold")),
+        ("confidence", 0.25.into()),
+        ("importance", 0.25.into()),
+        ("pinned", true.into()),
+    ] {
+        let s = furnished();
+        edit(&s, Damage::State(column, value));
+        sick(&s, "texts");
+    }
+}
+
+#[test]
+fn a_raw_event_that_was_edited_or_taken_out_is_named() {
+    let talk = || {
+        let s = furnished();
+        for text in ["the gulls were loud", "the ferry was late"] {
+            let event = json!({ "text": text, "session": "talk", "speaker": "ana", "role": "user" });
+            s.ok("episode_record", event);
+        }
+        assert_eq!(s.ok("doctor", json!({}))["healthy"], true);
+        s
+    };
+    for (column, value) in [
+        ("text", Param::from("the gulls were quiet")),
+        ("speaker", "bo".into()),
+        ("role", "assistant".into()),
+        ("at", 1.into()),
+        ("session", "another".into()),
+        ("project", "elsewhere".into()),
+    ] {
+        let s = talk();
+        edit(&s, Damage::Event(column, value));
+        sick(&s, "events");
+    }
+    let s = talk();
+    edit(&s, Damage::EventRow);
+    sick(&s, "events");
+}
+
+#[test]
+fn a_purged_event_is_no_fault_and_hides_none() {
+    let s = furnished();
+    let talk = "{\"text\":\"one\",\"session\":\"t\"}\n{\"text\":\"two\",\"session\":\"t\"}\n";
+    let file = s.home.path().join("talk.jsonl");
+    strata_store::files::write_atomic(&file, talk.as_bytes()).expect("written");
+    s.ok("import", json!({ "path": file.display().to_string() }));
+    let ledger = s.engine.existing_ledger().expect("a ledger");
+    let first = ledger.read(&Control::default(), |r| r.episode_by_number(1)).expect("read").expect("stored");
+    s.ok("purge", json!({ "id": first.id }));
+    assert_eq!(s.ok("doctor", json!({}))["healthy"], true);
+    edit(&s, Damage::Event("text", "three".into()));
+    sick(&s, "events");
+}
+
+#[test]
+fn a_waiting_proposal_that_was_edited_or_taken_out_is_named() {
+    let asked = || {
+        let s = furnished();
+        let rule = s.recall("push to main")[0].clone();
+        s.ok(
+            "reflect",
+            json!({ "amends": rule, "text": "Push to main after a review", "reason": "clearer" }),
+        );
+        assert_eq!(s.ok("doctor", json!({}))["healthy"], true);
+        s
+    };
+    for (column, value) in [
+        ("proposal", Param::from("{\"text\":\"Push whenever you like\"}")),
+        ("reason", "asked for by everybody".into()),
+        ("proposer", "human:somebody".into()),
+        ("target", "mem_0000000000".into()),
+    ] {
+        let s = asked();
+        edit(&s, Damage::Review(column, value));
+        sick(&s, "reviews");
+    }
+    let s = asked();
+    edit(&s, Damage::Reviews);
+    sick(&s, "reviews");
+}
+
+#[test]
 fn a_memory_of_the_first_formula_keeps_it() {
     let s = furnished();
     edit(&s, Damage::Column("content_version", 1.into()));

@@ -187,3 +187,13 @@ fn what_nobody_can_see_is_no_text() {
     assert_eq!(s.ok("memory_stats", json!({}))["knowledge"], 0);
     s.remember("नमस्ते ✔️ ‌visible words with marks stay");
 }
+
+#[test]
+fn an_argument_under_two_names_is_not_dropped_in_silence() {
+    let s = owned(20);
+    for arguments in [json!({ "fact": "one", "text": "two" }), json!({ "content": "one", "fact": "two" })] {
+        let error = s.reply("remember", arguments).expect_err("which of them?");
+        assert!(error.to_string().contains("`text`: is given twice"), "{error}");
+    }
+    s.ok("remember", json!({ "fact": "the same", "text": "the same", "kind": "fact", "type": "fact" }));
+}

@@ -194,6 +194,50 @@ fn an_approval_written_by_hand_or_borrowed_is_none() {
     assert!(step(&s, "apply", "good"), "what was approved still applies");
 }
 
+/// Between proposing and approving an agent can edit the file; a person signs what was proposed or nothing.
+#[test]
+fn what_was_changed_after_it_was_proposed_is_not_approved() {
+    let s = owner();
+    propose(&s, "friday", json!({}));
+    let honest = text(&proposal_file(&s, "friday"));
+    for (from, to) in [
+        ("Never deploy", "Always deploy"),
+        ("incident 12", "everybody wants it"),
+        ("human:test", "human:somebody"),
+        ("rules/deploy.md", "rules/other.md"),
+    ] {
+        let changed = honest.replace(from, to);
+        assert_ne!(changed, honest, "{from}");
+        put(&proposal_file(&s, "friday"), &changed);
+        let refused = s.reply("gate_approve", json!({ "id": "friday" })).expect_err("refused");
+        assert_eq!(refused.kind(), ErrorKind::Conflict, "{from}");
+        assert!(refused.to_string().contains("changed after it was proposed"), "{refused}");
+        assert!(refused.hint().contains("propose again"), "{}", refused.hint());
+        assert_eq!(text(&proposal_file(&s, "friday")), changed, "nothing is signed");
+    }
+    assert!(!audited(&s, "friday").contains(&"gate_approve done".to_owned()));
+    put(&proposal_file(&s, "friday"), &honest);
+    assert!(step(&s, "approve", "friday") && step(&s, "apply", "friday"));
+
+    // Nor an earlier proposal of the same id in place of the one that waits.
+    propose(&s, "again", json!({ "title": "Always deploy" }));
+    let earlier = text(&proposal_file(&s, "again"));
+    fs::remove_file(proposal_file(&s, "again")).expect("removed");
+    propose(&s, "again", json!({}));
+    put(&proposal_file(&s, "again"), &earlier);
+    assert_eq!(s.fails("gate_approve", json!({ "id": "again" })), ErrorKind::Conflict);
+}
+
+/// What was written by another program has no proposal on record to differ from.
+#[test]
+fn a_proposal_from_elsewhere_can_still_be_approved() {
+    let s = owner();
+    propose(&s, "friday", json!({}));
+    let foreign = text(&proposal_file(&s, "friday")).replace("\"friday\"", "\"monday\"");
+    put(&proposal_file(&s, "monday"), &foreign);
+    assert!(step(&s, "approve", "monday") && step(&s, "apply", "monday"));
+}
+
 #[test]
 fn what_was_given_up_or_applied_cannot_be_brought_back_by_its_old_file() {
     let s = owner();

@@ -2,7 +2,7 @@
 
 mod maintain_support;
 
-use maintain_support::{acting, become_owner, home, secret, tell};
+use maintain_support::{acting, become_owner, home, tell};
 use serde_json::{Value, json};
 use strata_core::{error::ErrorKind, principal::PrincipalKind, scope::Scope};
 
@@ -192,7 +192,7 @@ fn the_older_tools_go_through_the_same_doors() {
             ErrorKind::Refused
         );
     });
-    s.secret = Some(secret("battery staple"));
+    s.secret = Some(maintain_support::secret("battery staple"));
     assert_eq!(
         s.fails("knowledge_forget", json!({ "id": 1 })),
         ErrorKind::Conflict,

@@ -42,7 +42,7 @@ fn p_layer_c26_what_came_later_goes_and_what_was_there_stays() {
     let b = s.remember("the mill grinds spelt as well");
     let text = s.text("snapshot_rollback", json!({ "version_id": "v1" }));
     assert!(text.contains("✓ rolled back to 'v1': 1 entry(ies) superseded, 0 came back"), "{text}");
-    assert!(text.contains("strata snapshot rollback before-rollback-"), "{text}");
+    assert!(text.contains("`snapshot rollback before-rollback-"), "{text}");
     assert_eq!(s.recall("mill grinds"), std::slice::from_ref(&a));
     let gone = s.ok("inspect", json!({ "id": b }));
     assert_eq!(
@@ -112,7 +112,7 @@ fn p_layer_c30_a_name_that_is_unknown_changes_nothing() {
     let before = (in_force(&s), audit(&s).len());
     let error = s.reply("snapshot_rollback", json!({ "version_id": "nope" })).expect_err("unknown");
     assert_eq!(error.kind(), ErrorKind::NotFound);
-    assert!(error.to_string().contains("nope") && error.hint().contains("snapshot list"), "{error}");
+    assert!(error.to_string().contains("nope") && error.hint().contains("`snapshot_list`"), "{error}");
     assert_eq!((in_force(&s), audit(&s).len()), before);
 }
 

@@ -62,11 +62,12 @@ fn conflict(s: &Session, a: &str, b: &str) -> String {
         reason: "the two name different numbers".into(),
         proposer: "system:contradictions".into(),
         created_at: s.engine.clock().now(),
+        salt: s.engine.ids().salt(),
     };
     let system = Principal::new(PrincipalKind::System, "contradictions");
     let ledger = s.engine.existing_ledger().expect("a ledger");
     let filed = ledger.write(&Control::default(), s.engine.clock().now(), |w| {
-        let seq = w.record(&NewAudit::new(&system, Face::Library, "propose", b))?;
+        let seq = w.record(&NewAudit::new(&system, Face::Library, "propose", b).asking(&review))?;
         w.insert_review(&review, seq)
     });
     filed.expect("filed");

@@ -1,6 +1,8 @@
 //! Backups of the ledger and of files beside it: a directory each, with a manifest that says what
 //! they hold and lets every byte be checked.
 
+mod erase;
+
 use std::{
     fs::{self, File},
     io,
@@ -21,6 +23,8 @@ use crate::{
     ledger::{self, Ledger, LedgerRead, LedgerWrite, NewAudit, PurgedKind},
     sql::Control,
 };
+
+pub use self::erase::{Erased, purge};
 
 const MANIFEST: &str = "manifest.json";
 const FILES: &str = "files";
@@ -162,7 +166,7 @@ pub fn verify(directory: &Path, control: &Control) -> Result<Vec<String>, StoreE
         return Ok(findings);
     }
     let (_workshop, copy) = working_copy(directory, directory.parent().unwrap_or(directory))?;
-    check_ledger(&copy, &manifest, control)
+    check_ledger(&copy, manifest.head, control)
 }
 
 fn changed_files(
@@ -182,13 +186,22 @@ fn changed_files(
     Ok(findings)
 }
 
-fn check_ledger(ledger: &Ledger, manifest: &Manifest, control: &Control) -> Result<Vec<String>, StoreError> {
+/// What is wrong with a ledger, in words. It must reach or pass `head`.
+pub(crate) fn check_ledger(
+    ledger: &Ledger,
+    head: Checkpoint,
+    control: &Control,
+) -> Result<Vec<String>, StoreError> {
     let mut findings = ledger.database().check(control, false)?;
-    let report = ledger.read(control, |read| read.verify_audit(&[manifest.head], None))?;
+    let report = ledger.read(control, |read| read.verify_audit(&[head], None))?;
     findings.extend(report.findings.iter().map(ToString::to_string));
     // An unbroken audit beside other texts, states or rules than it recorded proves nothing.
     findings.extend(ledger.read(control, |read| read.verify_memories())?.iter().map(ToString::to_string));
     findings.extend(ledger.read(control, |read| read.verify_rules())?.iter().map(ToString::to_string));
+    let (events, questions) =
+        ledger.read(control, |read| Ok((read.verify_events()?, read.verify_questions()?)))?;
+    findings.extend(events.findings.iter().map(ToString::to_string));
+    findings.extend(questions.findings.iter().map(ToString::to_string));
     Ok(findings)
 }
 
@@ -243,7 +256,7 @@ pub fn restore(
     let mut findings = changed_files(directory, &manifest, control)?;
     let (_workshop, copy) = working_copy(directory, home)?;
     if findings.is_empty() {
-        findings = check_ledger(&copy, &manifest, control)?;
+        findings = check_ledger(&copy, manifest.head, control)?;
     }
     if let Some(detail) = findings.into_iter().next() {
         return Err(StoreError::Corrupt { path: directory.to_path_buf(), detail });
@@ -280,20 +293,6 @@ fn prepare(
     Ok(again)
 }
 
-/// Purges things from a backup, so that not even it holds them. Returns how many it held.
-pub fn purge(directory: &Path, control: &Control, how: &Restore<'_>) -> Result<usize, StoreError> {
-    let manifest = read_manifest(directory)?;
-    let ledger = ledger_in(directory);
-    let again = ledger.write(control, how.now, |write| purge_again(write, how, how.purged))?;
-    ledger.database().compact(control)?;
-    ledger.database().close();
-    let files = manifest.files.iter().map(|file| file_entry(directory, &file.name));
-    let files = files.collect::<Result<Vec<_>, _>>()?;
-    let manifest = describe(directory, control, &manifest.id, manifest.created_at, files)?;
-    write_atomic(&directory.join(MANIFEST), manifest_json(&manifest).as_bytes())?;
-    Ok(again)
-}
-
 /// The tombstones of the live ledger, if it may be replaced by the backup.
 fn live_tombstones(
     live: &Ledger,
@@ -317,6 +316,9 @@ fn live_tombstones(
     Ok(purged.into_iter().map(|purged| (purged.kind, purged.id)).collect())
 }
 
+/// Why something is purged from a backup, on its record.
+pub(crate) const PURGED_AGAIN: &str = "purged before; done again in a backup";
+
 fn purge_again(
     write: &LedgerWrite<'_>,
     how: &Restore<'_>,
@@ -325,10 +327,8 @@ fn purge_again(
     let mut again = 0;
     for (kind, id) in purged {
         if write.holds(*kind, id)? {
-            let audit = NewAudit {
-                reason: "purged before; done again in a backup",
-                ..NewAudit::new(how.principal, how.face, "purge", id)
-            };
+            let audit =
+                NewAudit { reason: PURGED_AGAIN, ..NewAudit::new(how.principal, how.face, "purge", id) };
             let seq = write.record(&audit)?;
             write.purge(*kind, id, seq)?;
             again += 1;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::{
     database::{Creation, Database, DatabaseOptions},
-    error::StoreError,
+    error::{Conflict, StoreError},
     faults::FaultPlan,
     files::explain_io,
     migrate::Schema,
@@ -49,12 +49,22 @@ pub(crate) fn to_file(
     Ok(())
 }
 
-/// Replaces the tenant's rows in `target` by those of the database file `source`, in one transaction.
+/// What becomes of rows that are in the way of a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Present {
+    /// They are replaced.
+    Replaced,
+    /// The copy is refused.
+    Kept,
+}
+
+/// Puts the rows of the database file `source` into `target` as the tenant's, in one transaction.
 pub(crate) fn from_file(
     target: &Database,
     schema: Schema,
     control: &Control,
     source: &Path,
+    present: Present,
 ) -> Result<(), StoreError> {
     target.create(control)?;
     let source = file(source, schema);
@@ -63,7 +73,10 @@ pub(crate) fn from_file(
         target.write(control, |to| {
             for table in &tables {
                 let emptied = format!("DELETE FROM {} WHERE tenant = $1", table.name);
-                to.execute(&emptied, params![target.tenant()])?;
+                let removed = to.execute(&emptied, params![target.tenant()])?;
+                if removed > 0 && present == Present::Kept {
+                    return Err(occupied(target));
+                }
                 let at_once = (PARAMETERS / table.columns.len().max(1)).clamp(1, ROWS);
                 let copying = Copying { from: (from, source.tenant()), to: (to, target.tenant()), control };
                 copying.table(table, at_once)?;
@@ -73,6 +86,34 @@ pub(crate) fn from_file(
     })?;
     source.close();
     Ok(())
+}
+
+/// The refusal to copy to where something is.
+pub(crate) fn occupied(target: &Database) -> StoreError {
+    Conflict::Occupied { place: target.place().to_string(), tenant: target.tenant().to_owned() }.into()
+}
+
+/// What one table holds of a tenant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableDigest {
+    /// The table.
+    pub table: String,
+    /// Its rows.
+    pub rows: u64,
+    /// BLAKE3 over all values but the tenant's name, in the order of the key: the same on every database.
+    pub hash: [u8; 32],
+}
+
+/// Digests every table of `database` in one snapshot. `layout` is a file of the same schema.
+pub(crate) fn digests(
+    database: &Database,
+    layout: &Database,
+    control: &Control,
+) -> Result<Vec<TableDigest>, StoreError> {
+    let tables = layout.read(control, tables)?;
+    database.read(control, |from| {
+        tables.iter().map(|table| table.digest((from, database.tenant()), control)).collect()
+    })
 }
 
 fn file(path: &Path, schema: Schema) -> Database {
@@ -95,6 +136,54 @@ struct Table {
 struct Column {
     name: String,
     kind: Kind,
+}
+
+impl Table {
+    /// The rows behind `last`, in the order of the key.
+    fn next(
+        &self,
+        (from, tenant): (&Transaction<'_>, &str),
+        last: Option<&[Value]>,
+    ) -> Result<Vec<Vec<Value>>, StoreError> {
+        let names = |places: &[usize]| {
+            places.iter().map(|place| self.columns[*place].name.as_str()).collect::<Vec<_>>().join(", ")
+        };
+        let all: Vec<usize> = (0..self.columns.len()).collect();
+        let mut sql = format!("SELECT {} FROM {} WHERE tenant = $1", names(&all), self.name);
+        let mut bound = params![tenant].to_vec();
+        if let Some(last) = last {
+            let numbers: Vec<_> = (2..self.key.len() + 2).map(|number| format!("${number}")).collect();
+            sql.push_str(&format!(" AND ({}) > ({})", names(&self.key), numbers.join(", ")));
+            bound.extend(self.key.iter().map(|place| last[*place].bound()));
+        }
+        if !self.key.is_empty() {
+            sql.push_str(&format!(" ORDER BY {} LIMIT {ROWS}", names(&self.key)));
+        }
+        from.query(&sql, &bound, |row| {
+            let columns = self.columns.iter().enumerate();
+            columns.map(|(index, column)| Value::read(row, index, column.kind)).collect()
+        })
+    }
+
+    fn digest(&self, from: (&Transaction<'_>, &str), control: &Control) -> Result<TableDigest, StoreError> {
+        let mut hasher = blake3::Hasher::new();
+        let mut count = 0;
+        let mut last: Option<Vec<Value>> = None;
+        loop {
+            control.check()?;
+            let rows = self.next(from, last.as_deref())?;
+            count += rows.len() as u64;
+            for row in &rows {
+                let values = self.columns.iter().zip(row).filter(|(column, _)| column.name != "tenant");
+                values.for_each(|(_, value)| value.add_to(&mut hasher));
+            }
+            match rows.into_iter().last() {
+                Some(row) if !self.key.is_empty() => last = Some(row),
+                _ => break,
+            }
+        }
+        Ok(TableDigest { table: self.name.clone(), rows: count, hash: *hasher.finalize().as_bytes() })
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -123,6 +212,20 @@ impl Value {
             Kind::Blob => row.get::<Option<Vec<u8>>>(index)?.map(Self::Blob),
         };
         Ok(value.unwrap_or(Self::Null))
+    }
+
+    /// Adds the value to a digest, preceded by its kind and length so that no two rows are alike.
+    fn add_to(&self, hasher: &mut blake3::Hasher) {
+        let mut add = |kind: u8, bytes: &[u8]| {
+            hasher.update(&[kind]).update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
+        };
+        match self {
+            Self::Null => add(0, &[]),
+            Self::Integer(value) => add(1, &value.to_le_bytes()),
+            Self::Real(value) => add(2, &value.to_bits().to_le_bytes()),
+            Self::Text(value) => add(3, value.as_bytes()),
+            Self::Blob(value) => add(4, value),
+        }
     }
 
     fn bound(&self) -> Param<'_> {
@@ -185,7 +288,7 @@ impl Copying<'_> {
         let mut last: Option<Vec<Value>> = None;
         loop {
             self.control.check()?;
-            let rows = self.next(table, last.as_deref())?;
+            let rows = table.next(self.from, last.as_deref())?;
             for some in rows.chunks(at_once) {
                 self.insert(table, some)?;
             }
@@ -195,29 +298,6 @@ impl Copying<'_> {
                 _ => return Ok(()),
             }
         }
-    }
-
-    /// The rows behind `last`, in the order of the key.
-    fn next(&self, table: &Table, last: Option<&[Value]>) -> Result<Vec<Vec<Value>>, StoreError> {
-        let names = |places: &[usize]| {
-            places.iter().map(|place| table.columns[*place].name.as_str()).collect::<Vec<_>>().join(", ")
-        };
-        let all: Vec<usize> = (0..table.columns.len()).collect();
-        let (from, tenant) = self.from;
-        let mut sql = format!("SELECT {} FROM {} WHERE tenant = $1", names(&all), table.name);
-        let mut bound = params![tenant].to_vec();
-        if let Some(last) = last {
-            let numbers: Vec<_> = (2..table.key.len() + 2).map(|number| format!("${number}")).collect();
-            sql.push_str(&format!(" AND ({}) > ({})", names(&table.key), numbers.join(", ")));
-            bound.extend(table.key.iter().map(|place| last[*place].bound()));
-        }
-        if !table.key.is_empty() {
-            sql.push_str(&format!(" ORDER BY {} LIMIT {ROWS}", names(&table.key)));
-        }
-        from.query(&sql, &bound, |row| {
-            let columns = table.columns.iter().enumerate();
-            columns.map(|(index, column)| Value::read(row, index, column.kind)).collect()
-        })
     }
 
     fn insert(&self, table: &Table, rows: &[Vec<Value>]) -> Result<(), StoreError> {

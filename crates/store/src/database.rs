@@ -3,9 +3,10 @@
 use std::{path::Path, sync::Arc};
 
 use crate::{
-    copying,
+    copying::{self, Present},
     error::StoreError,
     faults::FaultPlan,
+    files::explain_io,
     migrate::{Applied, Schema},
     place::Place,
     postgres,
@@ -240,8 +241,41 @@ impl Database {
     pub fn restore_from(&self, control: &Control, source: &Path) -> Result<(), StoreError> {
         match &self.driver {
             Driver::Sqlite(store) => store.restore_from(control, source),
-            Driver::Postgres(store) => copying::from_file(self, store.schema(), control, source),
+            Driver::Postgres(store) => {
+                copying::from_file(self, store.schema(), control, source, Present::Replaced)
+            }
         }
+    }
+
+    /// Puts what the database file `source` holds where nothing is yet, and leaves nothing there when that fails.
+    pub(crate) fn fill_from(&self, control: &Control, source: &Path) -> Result<(), StoreError> {
+        match &self.driver {
+            // Of several processes one makes the file, so nobody else's is written over.
+            Driver::Sqlite(store) if !store.create(control, &|_| Ok(()))? => Err(copying::occupied(self)),
+            Driver::Sqlite(store) => {
+                store.restore_from(control, source).inspect_err(|_| drop(self.discard(control)))
+            }
+            Driver::Postgres(store) => {
+                copying::from_file(self, store.schema(), control, source, Present::Kept)
+            }
+        }
+    }
+
+    /// Removes a copy that [`Self::fill_from`] made and that turned out not to be one.
+    pub(crate) fn discard(&self, control: &Control) -> Result<(), StoreError> {
+        let Some(path) = self.place.file() else { return self.forget_tenant(control) };
+        self.close();
+        for suffix in ["-wal", "-shm", ""] {
+            let mut name = path.as_os_str().to_owned();
+            name.push(suffix);
+            match std::fs::remove_file(&name) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(explain_io("remove", Path::new(&name), &error));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// Closes the idle connections; the next job opens the file anew.

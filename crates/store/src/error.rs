@@ -69,6 +69,14 @@ pub enum Conflict {
         /// What was decided.
         status: String,
     },
+    /// Something is stored where a ledger was to be put.
+    #[error("{place} holds a ledger of tenant `{tenant}` already")]
+    Occupied {
+        /// Where.
+        place: String,
+        /// Whose.
+        tenant: String,
+    },
     /// A file changed between reading and writing it.
     #[error("`{}` changed while it was being edited", path.display())]
     FileMoved {
@@ -236,6 +244,9 @@ pub enum StoreError {
     Internal(String),
 }
 
+/// What is wrong with a file that somebody named by mistake.
+pub(crate) const NOT_A_DATABASE: &str = "it does not begin as a SQLite database does";
+
 impl StoreError {
     /// What sort of failure it is.
     pub fn kind(&self) -> ErrorKind {
@@ -296,8 +307,14 @@ impl StoreError {
                 "use the version of Strata that wrote this database, or restore a backup".into()
             }
             Self::Foreign { .. } => "choose another home, or move that file away".into(),
+            Self::Corrupt { detail, .. } if detail == NOT_A_DATABASE => {
+                "name the database; this is another file".into()
+            }
             Self::Corrupt { .. } => "run `strata doctor`; restore the newest backup if it agrees".into(),
             Self::Conflict(Conflict::Leased { .. }) => "wait until the other worker has finished".into(),
+            Self::Conflict(Conflict::Occupied { .. }) => {
+                "name an empty place; `export` there and `load` here put two memories together".into()
+            }
             Self::Conflict(Conflict::NewerData { .. }) => {
                 "back up the live ledger first, then restore with force".into()
             }

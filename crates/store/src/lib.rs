@@ -18,6 +18,7 @@ pub mod foreign;
 pub mod index;
 pub mod ledger;
 pub mod migrate;
+pub mod moving;
 pub mod place;
 mod pool;
 mod postgres;

@@ -4,12 +4,13 @@ mod fixture;
 
 use std::path::{Path, PathBuf};
 
-use fixture::{Fixture, agent, audited, store};
+use fixture::{Fixture, agent, ask, audited, import_events, store};
 use strata_core::{error::ErrorKind, id::IdKind, principal::Face, scope::Scope, time::Timestamp};
 use strata_store::{
     Conflict, Control, StoreError,
-    backup::{self, ExtraFile, Manifest, Restore},
+    backup::{self, Erased, ExtraFile, Manifest, Restore},
     faults::FaultPlan,
+    files::write_atomic,
     ledger::{EvidenceRow, Ledger, NewEpisode, NewReview, PurgedKind, SCHEMA},
 };
 
@@ -76,6 +77,7 @@ fn episode(fixture: &Fixture, text: &str) -> NewEpisode {
         scope: Scope::user(),
         source: "test".into(),
         writer: "gateway:test".into(),
+        salt: [3; 16],
     }
 }
 
@@ -102,14 +104,13 @@ fn plant(fixture: &Fixture) -> [(PurgedKind, String); 2] {
         reason: SECRET.into(),
         proposer: "agent:test".into(),
         created_at: fixture.now(),
+        salt: [3; 16],
     };
     let planted = fixture.write(|w| {
         let number = store(w, &new)?;
         w.count_usage(&[(number, 1)], &[])?;
-        let seq = audited(w, "import", "episodes:1")?;
-        w.insert_episodes(std::slice::from_ref(&turn), seq)?;
-        let seq = audited(w, "propose", new.id.as_str())?;
-        w.insert_review(&review, seq)
+        import_events(w, std::slice::from_ref(&turn))?;
+        ask(w, &review)
     });
     planted.expect("planted");
     [(PurgedKind::Memory, new.id.to_string()), (PurgedKind::Episode, turn.id.to_string())]
@@ -139,7 +140,7 @@ fn a_purge_leaves_no_byte_and_a_tombstone() {
     fixture.remember(&fixture.memory("after")).expect("stored");
     assert!(!holding(&fixture.home(), SECRET).is_empty(), "the scan finds what is there");
     // An idle reader must not keep the log from being emptied.
-    let other = Ledger::new(&fixture.home(), FaultPlan::none());
+    let other = fixture.opened_again();
     other.read(&Control::default(), |r| r.totals()).expect("read");
     purge(&fixture, &targets);
     assert_eq!(holding(&fixture.home(), SECRET), Vec::<PathBuf>::new());
@@ -188,7 +189,7 @@ fn a_restore_begins_an_epoch_and_open_handles_see_it() {
     fixture.remember(&fixture.memory("one")).expect("stored");
     let (directory, _) = back_up(&fixture, "bak_1");
     fixture.remember(&fixture.memory("two")).expect("stored");
-    let other = Ledger::new(&fixture.home(), FaultPlan::none());
+    let other = fixture.opened_again();
     let version = other.database().data_version(&Control::default()).expect("version");
     assert_eq!(other.read(&Control::default(), |r| r.totals()).expect("read").memories, 2);
     let refused = restore(&fixture, &directory, &[], false).expect_err("two is not in it");
@@ -262,9 +263,105 @@ fn what_was_purged_does_not_come_back() {
         purged: &targets,
         force: false,
     };
-    assert_eq!(backup::purge(&directory, &Control::default(), &how).expect("purged"), 2);
+    let erased = backup::purge(&directory, &Control::default(), &how).expect("purged");
+    assert_eq!(erased, Erased { again: 2, findings: Vec::new() });
     assert_eq!(holding(&directory, SECRET), Vec::<PathBuf>::new());
     assert_eq!(backup::verify(&directory, &Control::default()).expect("checked"), Vec::<String>::new());
+    let bytes = || std::fs::read(directory.join("manifest.json")).expect("a manifest");
+    let before = bytes();
+    assert_eq!(backup::purge(&directory, &Control::default(), &how).expect("purged").again, 0);
+    assert_eq!(bytes(), before, "a backup that holds nothing of it is left alone");
+}
+
+/// Purges what [`plant`] left from a backup.
+fn purge_backup(fixture: &Fixture, directory: &std::path::Path, targets: &[(PurgedKind, String)]) -> Erased {
+    let principal = agent();
+    let how = Restore {
+        epoch: "",
+        now: fixture.now(),
+        principal: &principal,
+        face: Face::Cli,
+        purged: targets,
+        force: false,
+    };
+    let erased = backup::purge(directory, &Control::default(), &how).expect("purged");
+    assert_eq!(holding(directory, SECRET), Vec::<PathBuf>::new());
+    assert!(!directory.join(".purging").exists());
+    erased
+}
+
+#[test]
+fn a_backup_that_was_not_whole_does_not_become_so_by_a_purge() {
+    let doctored = |sql: &str, renamed: bool| {
+        let fixture = Fixture::new();
+        let targets = plant(&fixture);
+        fixture.remember(&fixture.memory("never push")).expect("stored");
+        let (directory, _) = back_up(&fixture, "bak_1");
+        let place = directory.join("ledger.db");
+        let connection = rusqlite::Connection::open(&place).expect("opened");
+        connection.execute_batch(sql).expect("changed");
+        drop(connection);
+        if renamed {
+            // Whoever changes the ledger can write a manifest that fits its bytes.
+            let path = directory.join("manifest.json");
+            let mut manifest: serde_json::Value =
+                serde_json::from_slice(&std::fs::read(&path).expect("read")).expect("JSON");
+            let bytes = std::fs::read(&place).expect("read");
+            manifest["files"][0]["size"] = bytes.len().into();
+            manifest["files"][0]["blake3"] = blake3::hash(&bytes).to_hex().to_string().into();
+            write_atomic(&path, manifest.to_string().as_bytes()).expect("written");
+        }
+        (fixture, directory, targets)
+    };
+    for renamed in [false, true] {
+        let change = "UPDATE memories SET body = 'always push' WHERE body = 'never push'";
+        let (fixture, directory, targets) = doctored(change, renamed);
+        let erased = purge_backup(&fixture, &directory, &targets);
+        assert_eq!((erased.again, erased.findings.is_empty()), (2, false), "{erased:?}");
+        let found = backup::verify(&directory, &Control::default()).expect("checked");
+        assert!(!found.is_empty(), "it does not look genuine: {renamed}");
+        let again = purge_backup(&fixture, &directory, &targets);
+        assert_eq!((again.again, again.findings.is_empty()), (0, false));
+        assert!(!backup::verify(&directory, &Control::default()).expect("checked").is_empty());
+    }
+}
+
+#[test]
+fn a_purge_of_a_backup_that_was_cut_short_is_completed_at_any_point() {
+    let fixture = Fixture::new();
+    let targets = plant(&fixture);
+    let (directory, _) = back_up(&fixture, "bak_1");
+    let stage = directory.join(".purging");
+    let whole = || backup::verify(&directory, &Control::default()).expect("checked");
+    // While the copy was worked on.
+    std::fs::create_dir(&stage).expect("made");
+    std::fs::copy(directory.join("ledger.db"), stage.join("ledger.db")).expect("copied");
+    assert_eq!(whole(), Vec::<String>::new());
+    assert_eq!(purge_backup(&fixture, &directory, &targets), Erased { again: 2, findings: Vec::new() });
+    assert_eq!(whole(), Vec::<String>::new());
+    // Between the two steps of the exchange: the new ledger is in place, the manifest is still the old one.
+    let new = std::fs::read(directory.join("manifest.json")).expect("read");
+    std::fs::create_dir(&stage).expect("made");
+    write_atomic(&stage.join("manifest.json"), &new).expect("written");
+    let mut old: serde_json::Value = serde_json::from_slice(&new).expect("JSON");
+    old["files"][0]["size"] = 1.into();
+    write_atomic(&directory.join("manifest.json"), old.to_string().as_bytes()).expect("written");
+    assert!(!whole().is_empty());
+    assert_eq!(purge_backup(&fixture, &directory, &targets), Erased { again: 0, findings: Vec::new() });
+    assert_eq!(whole(), Vec::<String>::new());
+    // What is no ledger any more is named, and stops nothing.
+    for junk in [&b"not a database, but long enough to be looked at as one"[..], b""] {
+        let (junk_backup, _) = back_up(&fixture, if junk.is_empty() { "bak_3" } else { "bak_2" });
+        write_atomic(&junk_backup.join("ledger.db"), junk).expect("written");
+        let erased = purge_backup(&fixture, &junk_backup, &targets);
+        assert_eq!((erased.again, erased.findings.is_empty()), (0, false), "{erased:?}");
+    }
+    // A manifest that does not fit what is there proves nothing.
+    std::fs::create_dir(&stage).expect("made");
+    write_atomic(&stage.join("manifest.json"), old.to_string().as_bytes()).expect("written");
+    write_atomic(&directory.join("manifest.json"), old.to_string().as_bytes()).expect("written");
+    assert!(!purge_backup(&fixture, &directory, &targets).findings.is_empty());
+    assert!(!whole().is_empty());
 }
 
 #[test]
@@ -273,7 +370,7 @@ fn a_backup_is_made_while_others_write() {
     for n in 0..40 {
         fixture.remember(&fixture.memory(&format!("{n} {}", "filler ".repeat(20_000)))).expect("stored");
     }
-    let writer = Ledger::new(&fixture.home(), FaultPlan::none());
+    let writer = fixture.opened_again();
     let stop = std::sync::atomic::AtomicBool::new(false);
     let new = fixture.memory("while the copy is made");
     std::thread::scope(|scope| {
@@ -281,8 +378,7 @@ fn a_backup_is_made_while_others_write() {
             let mut written = 0;
             while !stop.load(std::sync::atomic::Ordering::Relaxed) {
                 let write = writer.write(&Control::default(), new.created_at, |w| {
-                    let seq = audited(w, "note", "x")?;
-                    if written == 0 { w.insert_memory(&new, seq).map(drop) } else { Ok(()) }
+                    if written == 0 { store(w, &new).map(drop) } else { audited(w, "note", "x").map(drop) }
                 });
                 write.expect("written");
                 written += 1;

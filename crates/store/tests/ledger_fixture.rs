@@ -7,7 +7,7 @@ mod fixture;
 
 use std::{collections::BTreeMap, fmt::Write, path::PathBuf};
 
-use fixture::{Fixture, START, agent, audited, store};
+use fixture::{Fixture, START, agent, ask, audited, import_events, store};
 use strata_core::{
     graph::Origin,
     id::IdKind,
@@ -188,6 +188,7 @@ fn fill(fixture: &Fixture) -> Result<(), StoreError> {
         scope: Scope::user(),
         source: "import".into(),
         writer: "gateway:import".into(),
+        salt: [9; 16],
     };
     let review = NewReview {
         id: fixture.id(IdKind::Review),
@@ -197,6 +198,7 @@ fn fill(fixture: &Fixture) -> Result<(), StoreError> {
         reason: String::new(),
         proposer: "agent:test".into(),
         created_at: fixture.now(),
+        salt: [10; 16],
     };
     let source = NewSource {
         namespace: "shared".into(),
@@ -215,14 +217,12 @@ fn fill(fixture: &Fixture) -> Result<(), StoreError> {
     fixture.write(|w| {
         let seq = audited(w, "purge", gone.id.as_str())?;
         w.purge(PurgedKind::Memory, gone.id.as_str(), seq)?;
-        let seq = audited(w, "import", "episodes:1")?;
-        w.insert_episodes(std::slice::from_ref(&turn), seq)?;
+        import_events(w, std::slice::from_ref(&turn))?;
         let principal = agent();
         let refused = NewAudit { reason: "no", ..NewAudit::new(&principal, Face::Mcp, "remember", "P0") };
         w.refuse(&refused)?;
         w.refuse(&refused)?;
-        let seq = audited(w, "propose", third.id.as_str())?;
-        w.insert_review(&review, seq)?;
+        let seq = ask(w, &review)?;
         w.record_source(&source, seq)?;
         let seq = audited(w, "change", third.id.as_str())?;
         w.change_state(2, None, &State { status: Status::Stale, ..third.state }, seq)?;

@@ -2,7 +2,7 @@
 
 mod fixture;
 
-use fixture::{Fixture, audited};
+use fixture::{Fixture, audited, import_events};
 use strata_core::{
     error::ErrorKind,
     id::{IdKind, PartialId},
@@ -27,14 +27,12 @@ fn turn(fixture: &Fixture, session: &str, at: i64, text: &str) -> NewEpisode {
         scope: Scope::project("p"),
         source: "import".into(),
         writer: "gateway:import".into(),
+        salt: [3; 16],
     }
 }
 
 fn import(fixture: &Fixture, turns: &[NewEpisode]) -> Vec<EpisodeInsert> {
-    let imported = fixture.write(|w| {
-        let seq = audited(w, "import", &format!("episodes:{}", turns.len()))?;
-        w.insert_episodes(turns, seq)
-    });
+    let imported = fixture.write(|w| import_events(w, turns));
     imported.expect("imported")
 }
 
@@ -170,6 +168,7 @@ fn a_review_is_decided_once() {
         reason: "why".into(),
         proposer: "agent:test".into(),
         created_at: fixture.now(),
+        salt: [3; 16],
     };
     let (first, second) = (review("candidate", "mem_a"), review("conflict", "mem_b"));
     fixture

@@ -25,11 +25,23 @@ pub enum Damage<'a> {
     Word(&'a str),
     /// Another value in a column of the first memory.
     Column(&'a str, Param<'a>),
+    /// Another value in a column of the last raw event.
+    Event(&'a str, Param<'a>),
+    /// The last raw event taken out.
+    EventRow,
+    /// Another value in a column of the only review.
+    Review(&'a str, Param<'a>),
+    /// The reviews taken out.
+    Reviews,
     /// Another value in a state column of the first memory: in its row and in all of its states.
     State(&'a str, Param<'a>),
     /// Another word in a state column (`layer` or `status`) of a memory, by its number: in its row and in all
     /// of its states, so that the two agree.
     Everywhere(i64, &'a str, &'a str),
+    /// A setting taken out, by its key.
+    SettingGone(&'a str),
+    /// A setting with the value of another home's, by its key.
+    SettingOther(&'a str),
     /// Signed heads behind a row taken out.
     HeadsAfter(i64),
     /// The states of a memory, by its number.
@@ -61,19 +73,15 @@ pub enum Damage<'a> {
 /// # Panics
 /// Nothing was there to change.
 pub fn tamper(ledger: &Database, damage: Damage<'_>) {
-    if let Damage::Column(column, value) | Damage::State(column, value) = damage {
-        let states = if matches!(damage, Damage::State(..)) {
-            &["memories", "memory_states"][..]
-        } else {
-            &["memories"]
-        };
-        for table in states {
-            run(ledger, &format!("UPDATE {table} SET {column} = $1 WHERE number = 1"), &[value]);
-        }
+    if column(ledger, damage) {
         return;
     }
     let statements: Vec<(&str, Vec<Param<'_>>)> = match damage {
-        Damage::Column(..) | Damage::State(..) => Vec::new(),
+        Damage::Column(..) | Damage::State(..) | Damage::Event(..) | Damage::Review(..) => Vec::new(),
+        Damage::EventRow => {
+            vec![("DELETE FROM episodes WHERE number = (SELECT max(number) FROM episodes)", Vec::new())]
+        }
+        Damage::Reviews => vec![("DELETE FROM reviews", Vec::new())],
         Damage::AuditReason(seq) => {
             vec![("UPDATE audit SET reason = 'nothing to see' WHERE seq = $1", vec![seq.into()])]
         }
@@ -87,8 +95,8 @@ pub fn tamper(ledger: &Database, damage: Damage<'_>) {
             ("DELETE FROM memory_states WHERE from_seq > $1", vec![last.into()]),
             ("DELETE FROM episodes WHERE seq > $1", vec![last.into()]),
         ],
-        Damage::HeadKeys => vec![("UPDATE audit_heads SET public_key = zeroblob(32)", Vec::new())],
-        Damage::HeadSignatures => vec![("UPDATE audit_heads SET signature = zeroblob(64)", Vec::new())],
+        Damage::HeadKeys => vec![("UPDATE audit_heads SET public_key = $1", vec![(&[0; 32]).into()])],
+        Damage::HeadSignatures => vec![("UPDATE audit_heads SET signature = $1", vec![(&[0; 64]).into()])],
         Damage::Layer(id) => vec![("UPDATE memories SET layer = 'P0' WHERE id = $1", vec![id.into()])],
         Damage::Word("body") => vec![("UPDATE memories SET body = 'other' WHERE number = 1", Vec::new())],
         Damage::Word("title") => vec![("UPDATE memories SET title = 'other' WHERE number = 1", Vec::new())],
@@ -106,6 +114,11 @@ pub fn tamper(ledger: &Database, damage: Damage<'_>) {
         Damage::Rule("switch") => vec![("UPDATE rules SET enabled = 0", Vec::new())],
         Damage::Rule("end") => vec![("UPDATE rules SET to_seq = from_seq + 1", Vec::new())],
         Damage::Rule(_) => vec![("DELETE FROM rules", Vec::new())],
+        Damage::SettingGone(key) => vec![("DELETE FROM settings WHERE key = $1", vec![key.into()])],
+        Damage::SettingOther(key) => {
+            let other = "dbf2a7e2f5e5c1b0a5b8f1c0d3e4f5061728394a5b6c7d8e9f00112233445566";
+            vec![("UPDATE settings SET value = $2 WHERE key = $1", vec![key.into(), other.into()])]
+        }
         Damage::HeadsAfter(seq) => vec![("DELETE FROM audit_heads WHERE seq > $1", vec![seq.into()])],
         Damage::States(number) => {
             vec![("DELETE FROM memory_states WHERE number = $1", vec![number.into()])]
@@ -114,7 +127,7 @@ pub fn tamper(ledger: &Database, damage: Damage<'_>) {
             vec![("UPDATE snapshots SET seq = seq - 1 WHERE name = $1", vec![name.into()])]
         }
         Damage::SnapshotHash(name) => {
-            vec![("UPDATE snapshots SET hash = zeroblob(32) WHERE name = $1", vec![name.into()])]
+            vec![("UPDATE snapshots SET hash = $2 WHERE name = $1", vec![name.into(), (&[0; 32]).into()])]
         }
         Damage::FirstState(number) => vec![(
             "UPDATE memory_states SET confidence = 0.123 WHERE number = $1
@@ -155,6 +168,25 @@ pub fn tamper(ledger: &Database, damage: Damage<'_>) {
     for (sql, values) in statements {
         run(ledger, sql, &values);
     }
+}
+
+/// Changes one column, if that is what `damage` is.
+fn column(ledger: &Database, damage: Damage<'_>) -> bool {
+    let (tables, column, value, rows) = match damage {
+        Damage::Column(column, value) => (&["memories"][..], column, value, " WHERE number = 1"),
+        Damage::State(column, value) => {
+            (&["memories", "memory_states"][..], column, value, " WHERE number = 1")
+        }
+        Damage::Event(column, value) => {
+            (&["episodes"][..], column, value, " WHERE number = (SELECT max(number) FROM episodes)")
+        }
+        Damage::Review(column, value) => (&["reviews"][..], column, value, ""),
+        _ => return false,
+    };
+    for table in tables {
+        run(ledger, &format!("UPDATE {table} SET {column} = $1{rows}"), &[value]);
+    }
+    true
 }
 
 fn run(ledger: &Database, sql: &str, values: &[Param<'_>]) {

@@ -1,12 +1,14 @@
 //! `config`: which settings hold, and where the file with them lies.
 
+use std::path::Path;
+
 use clap::Command;
 use serde_json::json;
 use strata_engine::{
     judge,
     operation::Reply,
     render::{Block, Document, Mark},
-    settings::CONFIG_FILE,
+    settings::{CONFIG_FILE, Config, Fusion},
 };
 use strata_store::{Server, ledger::LOCAL};
 
@@ -38,7 +40,7 @@ pub(super) fn run(what: &str, global: &Global, environment: &Environment, out: &
     let settings = place::settings(&home, &place, environment)?;
     let config = &settings.config;
     let zone = settings.zone.iana_name().unwrap_or("the system's").to_owned();
-    let rows = vec![
+    let mut rows = vec![
         ("home", home.display().to_string()),
         (
             "config file",
@@ -52,8 +54,15 @@ pub(super) fn run(what: &str, global: &Global, environment: &Environment, out: &
         ("recall.limit", config.recall.limit.to_string()),
         ("recall.fusion", config.recall.fusion.as_str().to_owned()),
         ("recall.floor", config.recall.floor.to_string()),
-        ("judge", judge::describe(&config.judge)),
     ];
+    rows.extend(rerank(config));
+    rows.extend([
+        ("graph.relations", relations(config)),
+        ("maintain.idle", config.maintain.idle.to_string()),
+        ("gate.ontology", place_in(&home, config.gate.ontology.as_deref(), "ontology.jsonl")),
+        ("gate.proposals", place_in(&home, config.gate.proposals.as_deref(), "proposals")),
+        ("judge", judge::describe(&config.judge)),
+    ]);
     let json = rows.iter().map(|(k, v)| ((*k).to_owned(), json!(v))).collect();
     let mut document =
         Document::new().with(Block::Pairs(rows.into_iter().map(|(k, v)| (k.to_owned(), v)).collect()));
@@ -63,6 +72,34 @@ pub(super) fn run(what: &str, global: &Global, environment: &Environment, out: &
         }
     }
     Ok(out.reply(&Reply { json, document, is_alarming: false })?)
+}
+
+/// The constants of p-layer's order, where it holds.
+fn rerank(config: &Config) -> Vec<(&'static str, String)> {
+    let recall = &config.recall;
+    if recall.fusion != Fusion::Rrf {
+        return Vec::new();
+    }
+    vec![
+        ("recall.confidence_gain", recall.confidence_gain.to_string()),
+        ("recall.confidence_center", recall.confidence_center.to_string()),
+        ("recall.recency_gain", recall.recency_gain.to_string()),
+        ("recall.recency_window_days", recall.recency_window_days.to_string()),
+    ]
+}
+
+/// The relations of the user's own, as `owns: team -> tool`.
+fn relations(config: &Config) -> String {
+    let kinds = |kinds: &[String]| if kinds.is_empty() { "any".to_owned() } else { kinds.join(", ") };
+    let own = config.graph.relations.iter();
+    let own: Vec<String> =
+        own.map(|(name, ends)| format!("{name}: {} -> {}", kinds(&ends.from), kinds(&ends.to))).collect();
+    if own.is_empty() { "built in alone".to_owned() } else { own.join("; ") }
+}
+
+/// Where a file of the gate lies.
+fn place_in(home: &Path, named: Option<&Path>, otherwise: &str) -> String {
+    home.join(named.unwrap_or_else(|| Path::new(otherwise))).display().to_string()
 }
 
 /// Whether a variable is Strata's, or p-layer's with a meaning here.

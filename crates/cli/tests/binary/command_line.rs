@@ -137,6 +137,29 @@ fn settings_can_be_seen() {
 }
 
 #[test]
+fn every_documented_setting_is_shown() {
+    let home = TestHome::new();
+    home.file(
+        "home/config.toml",
+        "[recall]\nfusion = \"rrf\"\n[graph.relations.owns]\nfrom = [\"team\"]\nto = [\"tool\"]\n",
+    );
+    let shown = strata(&home).json(["config", "show"]);
+    let page = include_str!("../../../../docs/configuration.md");
+    let documented = page.lines().filter_map(|line| line.strip_prefix("| `[")?.split_once("] "));
+    let keys: Vec<String> = documented
+        .map(|(table, rest)| format!("{table}.{}", rest.split('`').next().unwrap_or_default()))
+        .map(|key| if key.starts_with("graph.relations") { "graph.relations".to_owned() } else { key })
+        .filter(|key| !key.starts_with("judge."))
+        .collect();
+    assert!(keys.len() > 8, "{keys:?}");
+    for key in keys {
+        assert!(shown[&key].is_string(), "{key} in {shown:#}");
+    }
+    assert_eq!(shown["graph.relations"], "owns: team -> tool");
+    assert_eq!(shown["maintain.idle"], "true");
+}
+
+#[test]
 fn unknown_toolsets_are_named_with_the_known() {
     let home = TestHome::new();
     let output = strata(&home).run(["serve", "--toolsets", "core,nope"]).failure(2);

@@ -83,9 +83,15 @@ fn the_importers_say_what_the_older_commands_said() {
     let old = OlderStore::drewgent(home.outside().join("knowledge.db"));
     knowledge(&old, "the ferry leaves at nine");
     let output = strata(&home).run(["import-drewgent", "knowledge.db", "--no-embed"]).success();
-    for part in ["\"knowledge_imported\": 1", "\"reembedded\": 0", "→ "] {
+    for part in ["imported 1 memory, 0 sessions", "into shared from ", "knowledge.db"] {
         assert!(output.stdout.contains(part), "{part}: {}", output.stdout);
     }
+    assert!(!output.stdout.contains('{'), "JSON comes with --json: {}", output.stdout);
+    let again = strata(&home).json(["import-drewgent", "knowledge.db", "--no-embed"]);
+    assert_eq!((&again["knowledge_imported"], &again["reembedded"]), (&0.into(), &0.into()), "{again}");
+    home.file("letter.txt", "Dear Sir or Madam");
+    let wrong = strata(&home).run(["import-p-layer", "letter.txt"]).failure(9);
+    assert!(wrong.stderr.contains("another file") && !wrong.stderr.contains("doctor"), "{}", wrong.stderr);
     assert!(strata(&home).run(["recall", "ferry"]).success().stdout.contains("nine"));
 }
 

@@ -73,6 +73,7 @@ fn question(engine: &Engine, call: &Call<'_>, finding: &Finding) -> Result<Quest
         reason: format!("{} and {} cannot both hold", a.id, b.id),
         proposer: call.principal.to_string(),
         created_at: engine.clock().now(),
+        salt: engine.ids().salt(),
     };
     Ok(Question { review, pair: [a.id.clone(), b.id.clone()], layer })
 }
@@ -88,7 +89,7 @@ fn put(w: &LedgerWrite<'_>, call: &Call<'_>, question: &Question) -> Result<(Str
     let row = NewAudit {
         layer: question.layer,
         reason: &question.review.reason,
-        ..NewAudit::new(call.principal, call.face, Action::Propose.as_str(), b)
+        ..NewAudit::new(call.principal, call.face, Action::Propose.as_str(), b).asking(&question.review)
     };
     let seq = w.record(&row)?;
     w.insert_review(&question.review, seq)?;

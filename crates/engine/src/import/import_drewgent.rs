@@ -25,7 +25,7 @@ use crate::{
     memory::{draft::placed, remember::ScopeName},
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     paths,
-    render::{Block, Document, Mark, Render},
+    render::{Document, Mark, Render, counted},
 };
 
 /// See the module.
@@ -273,10 +273,19 @@ impl Response {
 
 impl Render for Response {
     fn render(&self) -> Document {
-        let summary = serde_json::to_string_pretty(self).unwrap_or_default();
-        let document = Document::new()
-            .with(Block::Code { language: "json", text: summary })
-            .note(Mark::Good, format!("→ {}", self.path));
-        self.rows.render(document)
+        let text = format!(
+            "imported {}, {}, {} and {} into {} from {} ({} known already, {} updated, {} left out)",
+            counted(self.knowledge_imported, "memory"),
+            counted(self.sessions_imported, "session"),
+            counted(self.entities_imported, "entity"),
+            counted(self.relations_imported, "relation"),
+            self.scope,
+            self.path,
+            self.known,
+            self.knowledge_updated,
+            self.rows.rejected
+        );
+        let mark = if self.rows.rejected == 0 { Mark::Good } else { Mark::Warning };
+        self.rows.render(Document::new().note(mark, text))
     }
 }

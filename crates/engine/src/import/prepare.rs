@@ -103,16 +103,13 @@ impl Origin {
 pub(super) fn prepare(engine: &Engine, origin: &Origin, incoming: Incoming) -> Prepared {
     let Incoming { memories, episodes, findings, .. } = incoming;
     let mut prepared = Prepared { findings, ..Prepared::default() };
-    let salted = memories.into_iter().map(|row| {
-        let mut salt = [0; 16];
-        engine.ids().fill(&mut salt);
-        (row, salt)
-    });
-    for passed in in_parallel(&salted.collect::<Vec<_>>(), |(row, salt)| memory(origin, row, *salt)) {
+    let salted: Vec<_> = memories.into_iter().map(|row| (row, engine.ids().salt())).collect();
+    for passed in in_parallel(&salted, |(row, salt)| memory(origin, row, *salt)) {
         let passed = prepared.take(passed);
         prepared.memories.extend(passed);
     }
-    for passed in in_parallel(&episodes, |row| episode(origin, row)) {
+    let salted: Vec<_> = episodes.into_iter().map(|row| (row, engine.ids().salt())).collect();
+    for passed in in_parallel(&salted, |(row, salt)| episode(origin, row, *salt)) {
         let passed = prepared.take(passed);
         prepared.episodes.extend(passed);
     }
@@ -206,13 +203,18 @@ fn attributes(gate: &mut Gate, rule: &RuleAttributes) -> Result<RuleAttributes, 
     Ok(RuleAttributes { condition: gate.field("condition", rule.condition.as_deref())?, ..rule.clone() })
 }
 
-fn episode(origin: &Origin, row: &IncomingEpisode) -> Passed<(RowKey, NewEpisode)> {
+fn episode(origin: &Origin, row: &IncomingEpisode, salt: [u8; 16]) -> Passed<(RowKey, NewEpisode)> {
     let mut gate = Gate::default();
-    let passed = episode_behind(&mut gate, origin, row).map_err(|error| (row.key.clone(), error));
+    let passed = episode_behind(&mut gate, origin, row, salt).map_err(|error| (row.key.clone(), error));
     (passed.map(|episode| (row.key.clone(), episode)), gate.redacted)
 }
 
-fn episode_behind(gate: &mut Gate, origin: &Origin, row: &IncomingEpisode) -> Result<NewEpisode, Error> {
+fn episode_behind(
+    gate: &mut Gate,
+    origin: &Origin,
+    row: &IncomingEpisode,
+    salt: [u8; 16],
+) -> Result<NewEpisode, Error> {
     let mut metadata = row.metadata.clone();
     metadata.insert(ROW.into(), format!("{} {}", origin.source, row.key));
     let metadata = gate.map("metadata", &metadata)?;
@@ -228,6 +230,7 @@ fn episode_behind(gate: &mut Gate, origin: &Origin, row: &IncomingEpisode) -> Re
         scope: origin.scope.clone(),
         source: origin.source.clone(),
         writer: origin.gateway.to_string(),
+        salt,
     })
 }
 

@@ -423,18 +423,12 @@ impl<'a> Settling<'a> {
             return Ok(());
         }
         let target = format!("episodes:{}", fresh.len());
-        let mut hasher = blake3::Hasher::new();
-        for episode in &fresh {
-            hasher.update(&(episode.text.len() as u64).to_le_bytes()).update(episode.text.as_bytes());
-        }
         let row = NewAudit {
             layer: Some(Layer::P2),
             reason: &self.origin.source,
-            after_hash: Some(*hasher.finalize().as_bytes()),
             ..NewAudit::new(&self.origin.gateway, self.call.face, IMPORT, &target)
         };
-        let seq = self.w.record(&row)?;
-        self.settled.episodes = self.w.insert_episodes(&fresh, seq)?.iter().filter(|e| e.added).count();
+        self.settled.episodes = self.w.store_episodes(&fresh, &row)?.iter().filter(|e| e.added).count();
         Ok(())
     }
 }

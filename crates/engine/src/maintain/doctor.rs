@@ -1,5 +1,6 @@
 //! `doctor`: looks a home over, says what is wrong and what to do. Creates nothing; repairs only on request.
 
+mod covered;
 mod home;
 mod index;
 mod ledger;
@@ -79,7 +80,7 @@ impl Operation for Doctor {
         cli: &["doctor"],
         positional: &[],
         title: "Look the home over",
-        about: "Checks the home: permissions and disk, schema, integrity, the audit with its signatures, states, rules, links, \
+        about: "Checks the home: permissions and disk, schema, integrity, the audit with its signatures, texts, events, reviews, states, rules, links, \
                 snapshots, graph, index, indexed files, configuration, leftovers, jobs, purges and backups. Each finding says what to do. Use \
                 it when something looks wrong or after a crash. It changes nothing unless `fix` is given, which does only \
                 what cannot lose anything.",
@@ -145,6 +146,8 @@ impl Examination<'_> {
         self.attempt("integrity", Self::integrity)?;
         self.attempt("audit", Self::audit)?;
         self.attempt("texts", Self::texts)?;
+        self.attempt("events", Self::events)?;
+        self.attempt("reviews", Self::questions)?;
         self.attempt("states", Self::states)?;
         self.attempt("rules", Self::rules)?;
         self.attempt("successors", Self::successors)?;

@@ -255,6 +255,7 @@ fn pass_gate(
     let now = engine.clock().now();
     let arrived = (0..).zip(lines).map(|(n, line)| Arrived {
         id: Id::from_bits(IdKind::Episode, engine.ids().bits()),
+        salt: engine.ids().salt(),
         at: line.at.unwrap_or(Timestamp(now.0.saturating_add(n))),
         line,
     });
@@ -289,6 +290,7 @@ fn pass_gate(
 /// A line with what was drawn for it on arrival.
 struct Arrived<'l> {
     id: Id,
+    salt: [u8; 16],
     at: Timestamp,
     line: &'l EpisodeLine,
 }
@@ -309,6 +311,7 @@ impl Arrived<'_> {
             scope: plan.scope.clone(),
             source: plan.source.clone(),
             writer: writer.to_owned(),
+            salt: self.salt,
         })
     }
 }
@@ -350,27 +353,11 @@ fn write_batches(
 /// Stores what is not known yet of a batch, on record, and says what became of each event.
 fn write_batch(engine: &Engine, call: &Call<'_>, batch: &[NewEpisode]) -> Result<Vec<EpisodeInsert>, Error> {
     let target = format!("episodes:{}", batch.len());
-    let row = NewAudit {
-        layer: Some(Layer::P2),
-        after_hash: Some(batch_hash(batch)),
-        ..NewAudit::new(call.principal, call.face, IMPORT, &target)
-    };
-    Ok(engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
-        let known = w.known_episodes(batch)?;
-        if known.iter().all(|e| !e.added) {
-            return Ok(known);
-        }
-        let seq = w.record(&row)?;
-        w.insert_episodes(batch, seq)
-    })?)
-}
-
-fn batch_hash(batch: &[NewEpisode]) -> [u8; 32] {
-    let mut hasher = blake3::Hasher::new();
-    for episode in batch {
-        hasher.update(&(episode.text.len() as u64).to_le_bytes()).update(episode.text.as_bytes());
-    }
-    *hasher.finalize().as_bytes()
+    let row =
+        NewAudit { layer: Some(Layer::P2), ..NewAudit::new(call.principal, call.face, IMPORT, &target) };
+    Ok(engine
+        .ledger(call)?
+        .write(&engine.control(call), engine.clock().now(), |w| w.store_episodes(batch, &row))?)
 }
 
 impl Render for Response {

@@ -13,7 +13,7 @@ use strata_store::ledger::{NewAudit, OpenPurge};
 
 pub(super) use self::files::other_index_files;
 use self::{
-    files::{erase_from_backups, erase_from_index},
+    files::{Backups, erase_from_backups, erase_from_index},
     target::{Target, find, target_id, tombstone},
     telling::telling_fragments,
 };
@@ -94,13 +94,14 @@ fn one(
     let fragments = telling_fragments(engine, call, &target)?;
     let open = open(engine, call, &target, request.backups.unwrap_or(false))?;
     erase(engine, call, &actor, (&target, material), &open, &reason)?;
-    let (index_files_removed, backups_rewritten) = finish(engine, call, &actor, &target, &open)?;
+    let (index_files_removed, backups) = finish(engine, call, &actor, &target, &open)?;
     let mut response = Response {
         id: target.id.clone(),
         kind: target.kind.as_str(),
         number: target.number,
         completed_earlier: target.already,
-        backups_rewritten,
+        backups_rewritten: backups.rewritten,
+        backups_damaged: backups.damaged,
         index_files_removed,
         verified: false,
         files_scanned: 0,
@@ -127,20 +128,21 @@ fn open(engine: &Engine, call: &Call<'_>, target: &Target, backups: bool) -> Res
 
 /// Removes from all files what the ledger has given up. Can be done again at any point.
 ///
-/// Returns how many index files were removed and how many backups rewritten.
+/// Returns how many index files were removed and what became of the backups.
 fn finish(
     engine: &Engine,
     call: &Call<'_>,
     actor: &Principal,
     target: &Target,
     open: &OpenPurge,
-) -> Result<(usize, usize), Error> {
+) -> Result<(usize, Backups), Error> {
     let control = engine.control(call);
     purged::add(engine.home(), &control, target.kind, &target.id, engine.clock().now())?;
     let index_files = erase_from_index(engine, call, target)?;
     let ledger = engine.existing_ledger()?;
     ledger.database().compact(&control)?;
-    let backups = if open.backups { erase_from_backups(engine, call, actor, target)? } else { 0 };
+    let backups =
+        if open.backups { erase_from_backups(engine, call, actor, target)? } else { Backups::default() };
     if wiki::exists(engine) {
         wiki::compile_own(engine, call)?;
     }

@@ -4,7 +4,7 @@ use strata_core::policy::Action;
 
 use super::{
     Outcome, Request,
-    desk::{Desk, checked},
+    desk::{Desk, checked, reworded},
     proposal::Stage,
 };
 use crate::{
@@ -58,6 +58,9 @@ impl Operation for Approve {
                     stage.as_str()
                 )));
             }
+        }
+        if past.reworded {
+            return Err(reworded(&opened));
         }
         let Some(secret) = call.secret else {
             return Err(Error::Internal("an approval without the secret".into()));

@@ -54,6 +54,8 @@ pub(super) struct Opened {
 /// What the audit knows of exactly this proposal.
 #[derive(Debug, Default)]
 pub(super) struct Past {
+    /// Its id was proposed last in other words than it has now.
+    pub(super) reworded: bool,
     pub(super) applied: bool,
     pub(super) deprecated: bool,
 }
@@ -177,7 +179,10 @@ impl<'a> Desk<'a> {
         let signed = this("gate_approve").map(|e| e.seq);
         let given_up = done("gate_deprecate")
             .any(|e| e.after_hash == digest || (e.reason == place && signed.is_some_and(|seq| seq < e.seq)));
+        // Newest first: an earlier proposal of the same id is not the one that waits.
+        let proposed = done("gate_propose").next();
         Ok(Past {
+            reworded: proposed.is_some_and(|e| e.after_hash != digest),
             applied: this("gate_apply").or_else(|| this("gate_retire")).is_some(),
             deprecated: given_up,
         })
@@ -231,6 +236,9 @@ pub(super) fn checked(field: &str, id: &str) -> Result<(), Error> {
         "begins or ends with a dot or a space"
     } else if DEVICES.contains(&stem.as_str()) || numbered("com") || numbered("lpt") {
         "is a name that systems keep for devices"
+    } else if strata_core::id::Id::parse(id).is_ok() {
+        // The audit would tell its steps as those of a memory.
+        "is the id of something else"
     } else {
         return Ok(());
     };
@@ -250,6 +258,17 @@ fn refuse_link(path: &Path) -> Result<(), Error> {
     match std::fs::symlink_metadata(path) {
         Ok(metadata) if metadata.file_type().is_symlink() => Err(damaged(path, "is a link")),
         _ => Ok(()),
+    }
+}
+
+/// The file says something else than was proposed: nobody may sign that in place of it.
+pub(super) fn reworded(opened: &Opened) -> Error {
+    Error::Conflict {
+        message: format!("the proposal '{}' was changed after it was proposed", opened.proposal.id),
+        hint: format!(
+            "remove `{}` and propose again what shall be approved: `strata gate propose`",
+            opened.path.display()
+        ),
     }
 }
 
@@ -285,6 +304,7 @@ mod tests {
             "a.",
             " a",
             "a..b",
+            "mem_0123456789",
             &"x".repeat(121),
         ] {
             assert!(checked("id", id).is_err(), "{id:?}");

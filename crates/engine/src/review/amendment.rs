@@ -119,12 +119,12 @@ pub(crate) fn file(
         reason: reason.to_owned(),
         proposer: call.principal.to_string(),
         created_at: engine.clock().now(),
+        salt: engine.ids().salt(),
     };
     let row = NewAudit {
         layer: Some(old.state.layer),
         reason,
-        before_hash: Some(old.content_hash),
-        ..NewAudit::new(call.principal, call.face, Action::Propose.as_str(), &old.id)
+        ..NewAudit::new(call.principal, call.face, Action::Propose.as_str(), &old.id).asking(&review)
     };
     let same = ReviewFilter {
         kind: Some(AMENDMENT.to_owned()),

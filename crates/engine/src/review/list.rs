@@ -190,6 +190,6 @@ impl Render for Response {
         }
         let records = self.reviews.iter().map(Item::record).collect();
         let document = Document::new().with(Block::Records { trust: Trust::Data, records });
-        document.note_more(self.more).note(Mark::Info, "`strata review show ID` shows both sides")
+        document.note_more(self.more).note(Mark::Info, "`review show ID` shows both sides")
     }
 }

@@ -111,15 +111,13 @@ fn store_events(s: &Session, session: &str, texts: &[String]) -> Vec<String> {
         scope: Scope::user(),
         source: "test".into(),
         writer: gateway.to_string(),
+        salt: s.engine.ids().salt(),
     };
     let new: Vec<NewEpisode> = texts.iter().map(event).collect();
     let ledger = s.engine.existing_ledger().expect("a ledger");
     let row =
         NewAudit { layer: Some(Layer::P2), ..NewAudit::new(&gateway, Face::Library, "import", "episodes") };
-    let added = ledger.write(&Control::default(), now, |w| {
-        let seq = w.record(&row)?;
-        w.insert_episodes(&new, seq)
-    });
+    let added = ledger.write(&Control::default(), now, |w| w.store_episodes(&new, &row));
     added.expect("stored").into_iter().map(|e| e.id).collect()
 }
 

@@ -117,7 +117,11 @@ impl Index {
         request: &Request<'_>,
         pending: &[Prepared],
     ) -> Result<Answer, StoreError> {
-        for _ in 0..ATTEMPTS {
+        for attempt in 0..=ATTEMPTS {
+            if attempt == ATTEMPTS {
+                // Nobody overtakes so often: the index was removed and made anew, and began its counts again.
+                self.views.clear();
+            }
             let gathered = self.database.read(control, |tx| self.gather(tx, request, pending));
             let gathered = match gathered {
                 Err(StoreError::NotInitialized { .. }) => Some(Gathered::of_pending(request, pending)?),

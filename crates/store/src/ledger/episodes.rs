@@ -8,7 +8,7 @@ use strata_core::{
     time::{TimeRange, Timestamp},
 };
 
-use super::{LedgerRead, LedgerWrite, Seq, filter::Conditions, memories::scope_from};
+use super::{LedgerRead, LedgerWrite, NewAudit, Seq, filter::Conditions, memories::scope_from};
 use crate::{
     error::{Conflict, StoreError},
     params,
@@ -41,6 +41,8 @@ pub struct NewEpisode {
     pub source: String,
     /// Who wrote it: a principal, as text.
     pub writer: String,
+    /// Sixteen random bytes. They salt its digest and are destroyed by a purge.
+    pub salt: [u8; 16],
 }
 
 /// What became of an event.
@@ -138,8 +140,8 @@ pub(super) const COLUMNS: &str = "number, id, external_id, session, at, speaker,
 
 const EPISODES: Rows = Rows::new(
     "INSERT INTO episodes (tenant, number, id, external_id, session, at, speaker, role, text, metadata, namespace,
-         project, branch, source, writer, seq, content_key)",
-    17,
+         project, branch, source, writer, seq, content_key, salt, digest)",
+    19,
 );
 
 impl LedgerRead<'_> {
@@ -229,7 +231,9 @@ impl LedgerRead<'_> {
     pub fn sessions(&self, scope: &Scope, limit: usize) -> Result<Vec<SessionRow>, StoreError> {
         let mut all = Conditions::new("tenant", self.tenant);
         all.visible_from("", scope);
-        all.sql.push_str(" GROUP BY namespace, project, session ORDER BY max(at) DESC");
+        all.sql.push_str(
+            " GROUP BY namespace, project, session ORDER BY max(at) DESC, namespace, project, session",
+        );
         all.limit(limit);
         let sql = format!(
             "SELECT namespace, project, '', session, min(at), max(at), count(*) FROM episodes WHERE {}",
@@ -248,40 +252,61 @@ impl LedgerRead<'_> {
 }
 
 impl LedgerWrite<'_> {
-    /// Stores events and says what became of each, in order.
+    /// Stores events under an audit row like `row`, with the hash over what it stores, and says what became of
+    /// each, in order. Without a new one among them nothing is put on record.
     ///
     /// An event equals another of the same namespace and project if source, session and external id
     /// agree or, without an external id, session, time, speaker, role and text. Equal ones are not
     /// stored again.
-    pub fn insert_episodes(&self, new: &[NewEpisode], seq: Seq) -> Result<Vec<EpisodeInsert>, StoreError> {
+    pub fn store_episodes(
+        &self,
+        new: &[NewEpisode],
+        row: &NewAudit<'_>,
+    ) -> Result<Vec<EpisodeInsert>, StoreError> {
         let keys = self.episode_keys(new)?;
         let mut known = self.episodes_with_keys(&keys)?;
-        let unknown = new.iter().zip(&keys).filter(|(_, key)| !known.contains_key(*key));
-        let mut used =
-            self.used_ids("episodes", &unknown.map(|(episode, _)| episode.id.as_str()).collect::<Vec<_>>())?;
-        let seq = self.place(seq)?;
         let mut number = self.next_number("episodes", "episode")?;
-        let mut inserted = Vec::with_capacity(new.len());
-        let mut values = Vec::new();
+        let mut fresh = Vec::new();
+        let mut outcomes = Vec::with_capacity(new.len());
         for (episode, key) in new.iter().zip(&keys) {
             if let Some((number, id)) = known.get(key) {
-                inserted.push(EpisodeInsert { number: *number, id: id.clone(), added: false });
+                outcomes.push(EpisodeInsert { number: *number, id: id.clone(), added: false });
                 continue;
             }
             let id = episode.id.to_string();
-            if !used.insert(id.clone()) {
-                return Err(Conflict::IdTaken { id }.into());
-            }
-            self.add_values(&mut values, number, episode, key, seq);
+            fresh.push((number, episode, key));
             known.insert(*key, (number, id.clone()));
-            inserted.push(EpisodeInsert { number, id, added: true });
+            outcomes.push(EpisodeInsert { number, id, added: true });
             number += 1;
         }
-        EPISODES.write(self.transaction, &values)?;
-        Ok(inserted)
+        self.insert_fresh(&fresh, row)?;
+        Ok(outcomes)
     }
 
-    /// What [`Self::insert_episodes`] would say: whether an audit row is needed at all. An event that is not
+    /// Inserts events that are not there yet, with their numbers and keys, under an audit row like `row`.
+    fn insert_fresh(
+        &self,
+        fresh: &[(i64, &NewEpisode, &[u8; 32])],
+        row: &NewAudit<'_>,
+    ) -> Result<(), StoreError> {
+        if fresh.is_empty() {
+            return Ok(());
+        }
+        let ids: Vec<&str> = fresh.iter().map(|(_, episode, _)| episode.id.as_str()).collect();
+        let mut used = self.used_ids("episodes", &ids)?;
+        if let Some(id) = ids.into_iter().find(|id| !used.insert((*id).to_owned())) {
+            return Err(Conflict::IdTaken { id: id.to_owned() }.into());
+        }
+        let digests: Vec<[u8; 32]> = fresh.iter().map(|(_, episode, _)| episode.digest()).collect();
+        let seq = self.place(self.record(&row.clone().storing(digests.clone()))?)?;
+        let mut values = Vec::new();
+        for ((number, episode, key), digest) in fresh.iter().zip(&digests) {
+            self.add_values(&mut values, *number, episode, (key, digest), seq);
+        }
+        EPISODES.write(self.transaction, &values).map(drop)
+    }
+
+    /// What [`Self::store_episodes`] would say. An event that is not
     /// stored yet has the number 0; a repetition within `new` counts as known.
     pub fn known_episodes(&self, new: &[NewEpisode]) -> Result<Vec<EpisodeInsert>, StoreError> {
         let keys = self.episode_keys(new)?;
@@ -298,7 +323,8 @@ impl LedgerWrite<'_> {
         episodes.iter().map(|episode| self.episode_key(episode)).collect()
     }
 
-    pub(super) fn episode_key(&self, episode: &NewEpisode) -> Result<[u8; 32], StoreError> {
+    /// The key under which an event is found again: equal events have the same.
+    pub fn episode_key(&self, episode: &NewEpisode) -> Result<[u8; 32], StoreError> {
         let project = episode.scope.project.as_deref().unwrap_or("");
         let place = [episode.scope.namespace.as_str(), project, episode.session.as_str()];
         let at = episode.at.0.to_string();
@@ -344,11 +370,11 @@ impl LedgerWrite<'_> {
         &self,
         number: i64,
         episode: &NewEpisode,
-        key: &[u8; 32],
+        (key, digest): (&[u8; 32], &[u8; 32]),
         seq: Seq,
     ) -> Result<(), StoreError> {
         let mut values = Vec::new();
-        self.add_values(&mut values, number, episode, key, self.place(seq)?);
+        self.add_values(&mut values, number, episode, (key, digest), self.place(seq)?);
         EPISODES.write(self.transaction, &values).map(drop)
     }
 
@@ -358,7 +384,7 @@ impl LedgerWrite<'_> {
         values: &mut Vec<Param<'p>>,
         number: i64,
         episode: &'p NewEpisode,
-        key: &'p [u8; 32],
+        (key, digest): (&'p [u8; 32], &'p [u8; 32]),
         seq: i64,
     ) {
         values.extend_from_slice(params![
@@ -378,7 +404,9 @@ impl LedgerWrite<'_> {
             &episode.source,
             &episode.writer,
             seq,
-            key
+            key,
+            &episode.salt,
+            digest
         ]);
     }
 }

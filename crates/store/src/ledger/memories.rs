@@ -107,60 +107,88 @@ impl NewMemory {
 
     /// The salted hash that stands for the memory in the audit.
     pub fn content_hash(&self) -> [u8; 32] {
+        self.content_hash_born(&self.state)
+    }
+
+    /// The same for a memory whose first state was `born`.
+    fn content_hash_born(&self, born: &State) -> [u8; 32] {
         let number = |time: Option<Timestamp>| time.map(|t| t.0.to_string());
         let (from, to, created) =
             (number(self.valid_from), number(self.valid_to), self.created_at.0.to_string());
-        content_hash(
-            &self.salt,
-            CONTENT_VERSION,
-            [
-                Some(self.kind.as_str()),
-                Some(&self.title),
-                Some(&self.body),
-                Some(&self.scope.namespace),
-                Some(self.scope.project.as_deref().unwrap_or("")),
-                Some(self.scope.branch.as_deref().unwrap_or("")),
-                Some(&self.branch_scope),
-                self.topic_key.as_deref(),
-                Some(&tags_text(&self.tags)),
-                from.as_deref(),
-                to.as_deref(),
-                self.parent.as_deref(),
-                Some(&self.writer),
-                Some(&created),
-            ],
-        )
+        let parts = [
+            Some(self.kind.as_str()),
+            Some(&self.title),
+            Some(&self.body),
+            Some(&self.scope.namespace),
+            Some(self.scope.project.as_deref().unwrap_or("")),
+            Some(self.scope.branch.as_deref().unwrap_or("")),
+            Some(&self.branch_scope),
+            self.topic_key.as_deref(),
+            Some(&tags_text(&self.tags)),
+            from.as_deref(),
+            to.as_deref(),
+            self.parent.as_deref(),
+            Some(&self.writer),
+            Some(&created),
+            Some(&self.metadata),
+            self.commit.as_deref(),
+            self.module_path.as_deref(),
+            self.session.as_deref(),
+            Some(&self.source),
+            self.supersedes.as_ref().map(Id::as_str),
+        ];
+        content_hash(&self.salt, CONTENT_VERSION, parts, Some(born))
     }
 }
 
 /// The formula of [`content_hash`] that new memories are stored by.
-pub(super) const CONTENT_VERSION: i64 = 2;
+pub(super) const CONTENT_VERSION: i64 = 3;
 
 /// The columns that [`content_hash`] takes, in its order.
 pub(super) const CONTENT_COLUMNS: &str = "m.kind, m.title, m.body, m.namespace, m.project, m.branch, m.branch_scope, \
     m.topic_key, m.tags, CAST(m.valid_from AS TEXT), CAST(m.valid_to AS TEXT), m.parent, m.writer, \
-    CAST(m.created_at AS TEXT)";
+    CAST(m.created_at AS TEXT), m.metadata, m.commit_id, m.module_path, m.session, m.source, m.supersedes";
 
 /// How many they are.
-pub(super) const CONTENT_PARTS: usize = 14;
+pub(super) const CONTENT_PARTS: usize = 20;
+
+/// How many of them version 2 covers.
+const SECOND_PARTS: usize = 14;
 
 /// BLAKE3 over the salt and what never changes in a memory, each preceded by its length.
 ///
-/// Version 1 covers kind, title and body. Version 2 begins with `v2` and covers all of [`CONTENT_COLUMNS`],
-/// each with a byte before it that says whether there is a value.
-pub(super) fn content_hash(salt: &[u8; 16], version: i64, parts: [Option<&str>; CONTENT_PARTS]) -> [u8; 32] {
+/// Version 1 covers kind, title and body. The later ones begin with their name, `v2` or `v3`, and put a byte
+/// before each part that says whether there is a value. Version 2 covers [`CONTENT_COLUMNS`] up to the time of
+/// writing; version 3 all of them and, of the first state, what the audit has no word for: tier, confidence,
+/// importance and pin.
+pub(super) fn content_hash(
+    salt: &[u8; 16],
+    version: i64,
+    parts: [Option<&str>; CONTENT_PARTS],
+    born: Option<&State>,
+) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     let mut add = |part: &[u8]| {
         hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
     };
     add(salt);
-    if version < CONTENT_VERSION {
+    if version < 2 {
         parts.iter().take(3).for_each(|part| add(part.unwrap_or_default().as_bytes()));
-    } else {
-        add(b"v2");
-        for part in parts {
-            add(&[u8::from(part.is_some())]);
-            add(part.unwrap_or_default().as_bytes());
+        return *hasher.finalize().as_bytes();
+    }
+    let (name, covered) = if version == 2 { (b"v2", SECOND_PARTS) } else { (b"v3", CONTENT_PARTS) };
+    add(name);
+    for part in parts.iter().take(covered) {
+        add(&[u8::from(part.is_some())]);
+        add(part.unwrap_or_default().as_bytes());
+    }
+    if version > 2 {
+        add(&[u8::from(born.is_some())]);
+        if let Some(state) = born {
+            add(state.tier.as_str().as_bytes());
+            add(&state.confidence.to_bits().to_le_bytes());
+            add(&state.importance.to_bits().to_le_bytes());
+            add(&[u8::from(state.pinned)]);
         }
     }
     *hasher.finalize().as_bytes()
@@ -295,7 +323,7 @@ impl LedgerWrite<'_> {
             self.refuse_taken(&new.scope, new.topic_key.as_deref(), &content_key)?;
         }
         let number = self.next_number("memories", "memory")?;
-        self.insert_row(number, new, &content_key, seq)?;
+        self.insert_row(number, new, &new.state, &content_key, seq)?;
         self.open_state(number, &new.state, self.place(seq)?)?;
         self.insert_tags(number, &new.tags)?;
         self.insert_bands(number, &new.bands)?;
@@ -308,10 +336,12 @@ impl LedgerWrite<'_> {
         Ok(number)
     }
 
+    /// Inserts the row of a memory whose present state is that of `new`, and whose first one was `born`.
     pub(super) fn insert_row(
         &self,
         number: i64,
         new: &NewMemory,
+        born: &State,
         content_key: &[u8; 32],
         seq: Seq,
     ) -> Result<(), StoreError> {
@@ -351,7 +381,7 @@ impl LedgerWrite<'_> {
                 new.supersedes.as_ref().map(Id::as_str),
                 content_key,
                 &new.salt,
-                &new.content_hash(),
+                &new.content_hash_born(born),
                 &new.metadata,
                 self.place(seq)?,
                 state.status.as_str(),

@@ -6,6 +6,7 @@
 pub mod audit;
 pub mod changes;
 pub mod counts;
+pub mod covered;
 pub mod digests;
 pub mod entities;
 pub mod episodes;
@@ -58,14 +59,16 @@ pub use projects::ProjectRow;
 pub use pulse::Pulse;
 pub use purge::{OpenPurge, Purged, PurgedKind};
 pub use relations::{Edge, NewRelation, RelationFilter, RelationRow};
-pub use reviews::{NewReview, ReviewFilter, ReviewRow, ReviewStatus};
+pub use reviews::{NewReview, ReviewDecision, ReviewFilter, ReviewRow, ReviewStatus};
 pub use rollback::RolledBack;
 pub use rules::{DEFAULT_PRIORITY, RuleAttributes, RuleRow};
 pub use snapshots::{LiveRow, NewSnapshot, SnapshotRow, set_hash};
 pub use sources::{NewSource, SourceRow, SourceState};
 pub use states::{State, StateRow};
 pub use usage::UsageRow;
-pub use verify::{AuditReport, Finding, Link, MemoryFinding, RuleFinding};
+pub use verify::{
+    AuditReport, CoveredReport, EventFinding, Finding, Link, MemoryFinding, QuestionFinding, RuleFinding,
+};
 
 use crate::{
     error::StoreError,
@@ -136,6 +139,14 @@ pub const SCHEMA: Schema = Schema {
             sql: include_str!("0006_graph.sql"),
             min_reader: 1,
             min_writer: 6,
+        },
+        // An older writer would store events and questions that nothing covers, and purge without keeping digests.
+        Migration {
+            version: 7,
+            name: "covered_texts",
+            sql: include_str!("0007_covered_texts.sql"),
+            min_reader: 1,
+            min_writer: 7,
         },
     ],
 };

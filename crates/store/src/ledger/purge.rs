@@ -173,6 +173,10 @@ impl LedgerWrite<'_> {
             PurgedKind::Episode => &["episodes"],
             PurgedKind::Entity => &[],
         };
+        let (digest, stored) = match kind {
+            PurgedKind::Episode => self.digest_of_event(number)?,
+            _ => (None, None),
+        };
         self.blank_mentions(id)?;
         // A purged digest keeps its links: what it was made of is not distilled a second time.
         match kind {
@@ -188,17 +192,38 @@ impl LedgerWrite<'_> {
             self.transaction.execute(&sql, params![self.tenant, number])?;
         }
         self.transaction.execute(
-            "INSERT INTO tombstones (tenant, kind, number, id, at, seq) VALUES ($1, $2, $3, $4, $5, $6)",
-            params![self.tenant, kind.as_str(), number, id, self.now, self.place(seq)?],
+            "INSERT INTO tombstones (tenant, kind, number, id, at, seq, digest, stored_seq)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+            params![
+                self.tenant,
+                kind.as_str(),
+                number,
+                id,
+                self.now,
+                self.place(seq)?,
+                digest.as_deref(),
+                stored
+            ],
         )?;
         Ok(true)
+    }
+
+    /// What stays of an event when its text and its salt go: the digest, if it has one, and the change that
+    /// stored it. Without it nobody could tell whether the other events of that change are whole.
+    fn digest_of_event(&self, number: i64) -> Result<(Option<Vec<u8>>, Option<i64>), StoreError> {
+        let kept = self.transaction.query_one(
+            "SELECT digest, seq FROM episodes WHERE tenant = $1 AND number = $2 AND digest IS NOT NULL",
+            params![self.tenant, number],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?;
+        Ok(kept.unwrap_or((None, None)))
     }
 
     /// Empties what others say about the purged thing, which may repeat its text: reviews about it or about
     /// what it replaced (the amendment that made it has its words), and those that name it.
     fn blank_mentions(&self, id: &str) -> Result<(), StoreError> {
         for sql in [
-            "UPDATE reviews SET proposal = '{}', reason = '', decision_note = NULL,
+            "UPDATE reviews SET proposal = '{}', reason = '', decision_note = NULL, salt = NULL,
                  status = CASE WHEN status = 'pending' THEN 'withdrawn' ELSE status END
              WHERE tenant = $1 AND (target = $2 OR replace(proposal, $2, '') <> proposal
                  OR kind = 'amendment' AND target IN (SELECT supersedes FROM memories WHERE tenant = $1 AND id = $2))",

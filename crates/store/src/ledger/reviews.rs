@@ -65,6 +65,28 @@ pub struct NewReview {
     pub proposer: String,
     /// When.
     pub created_at: Timestamp,
+    /// Sixteen random bytes. They salt its digest and are destroyed by a purge.
+    pub salt: [u8; 16],
+}
+
+/// What came of a review that another store exported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReviewDecision {
+    /// Where it stood.
+    pub status: ReviewStatus,
+    /// When it was decided.
+    pub at: Option<Timestamp>,
+    /// Who decided.
+    pub by: Option<String>,
+    /// What was said about it.
+    pub note: Option<String>,
+}
+
+impl Default for ReviewDecision {
+    /// None yet: it waits.
+    fn default() -> Self {
+        Self { status: ReviewStatus::Pending, at: None, by: None, note: None }
+    }
 }
 
 /// A review as stored.
@@ -150,12 +172,13 @@ impl LedgerRead<'_> {
 }
 
 impl LedgerWrite<'_> {
-    /// Puts a question into the queue.
+    /// Puts a question into the queue. The audit row of `seq` must cover it ([`super::NewAudit::asking`]).
     pub fn insert_review(&self, new: &NewReview, seq: Seq) -> Result<(), StoreError> {
         self.refuse_used_id("reviews", new.id.as_str())?;
         self.transaction.execute(
-            "INSERT INTO reviews (tenant, id, kind, status, target, proposal, reason, proposer, created_at, seq)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+            "INSERT INTO reviews (tenant, id, kind, status, target, proposal, reason, proposer, created_at, seq,
+                 salt, digest)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
             params![
                 self.tenant,
                 new.id.as_str(),
@@ -166,7 +189,9 @@ impl LedgerWrite<'_> {
                 &new.reason,
                 &new.proposer,
                 new.created_at,
-                self.place(seq)?
+                self.place(seq)?,
+                &new.salt,
+                &new.digest()
             ],
         )?;
         Ok(())

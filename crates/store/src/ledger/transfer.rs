@@ -2,7 +2,7 @@
 
 use strata_core::time::Timestamp;
 
-use super::{LedgerWrite, NewEpisode, NewMemory, PurgedKind, ReviewRow, Seq, State};
+use super::{LedgerWrite, NewEpisode, NewMemory, NewReview, PurgedKind, ReviewDecision, Seq, State};
 use crate::{error::StoreError, params};
 
 /// The highest number that a load may bring along. Numbers after it are given one by one, so a file that
@@ -45,7 +45,7 @@ impl LedgerWrite<'_> {
             self.refuse_taken(&new.scope, new.topic_key.as_deref(), &content_key)?;
         }
         let row = NewMemory { state: *last, ..new.clone() };
-        self.insert_row(number, &row, &content_key, *born)?;
+        self.insert_row(number, &row, first, &content_key, *born)?;
         self.transaction.execute(
             "UPDATE memories SET birth_layer = $3, state_seq = $4, superseded_by = $5, superseded_reason = $6
              WHERE tenant = $1 AND number = $2",
@@ -70,38 +70,32 @@ impl LedgerWrite<'_> {
         Ok(())
     }
 
-    /// Whether an event equal to this one is stored; see [`Self::insert_episodes`] for what equal is.
+    /// Whether an event equal to this one is stored; see [`Self::store_episodes`] for what equal is.
     pub fn knows_episode(&self, episode: &NewEpisode) -> Result<bool, StoreError> {
         let key = self.episode_key(episode)?;
         Ok(self.episode_with_key(&key)?.is_some())
     }
 
-    /// Stores an event that is not known under a number from [`Self::free_number`].
+    /// Stores an event that is not known under a number from [`Self::free_number`]. The audit row of `seq` must
+    /// cover it ([`super::NewAudit::storing`]).
     pub fn load_episode(&self, number: i64, episode: &NewEpisode, seq: Seq) -> Result<(), StoreError> {
         let key = self.episode_key(episode)?;
-        self.insert_episode(number, episode, &key, seq)
+        self.insert_episode(number, episode, (&key, &episode.digest()), seq)
     }
 
-    /// Stores a review as it stood, decided or not.
-    pub fn load_review(&self, review: &ReviewRow, seq: Seq) -> Result<(), StoreError> {
+    /// Stores a review with what came of it. The audit row of `seq` must cover what was asked.
+    pub fn load_review(&self, asked: &NewReview, came: &ReviewDecision, seq: Seq) -> Result<(), StoreError> {
+        self.insert_review(asked, seq)?;
         self.transaction.execute(
-            "INSERT INTO reviews (tenant, id, kind, status, target, proposal, reason, proposer, created_at,
-                 decided_at, decided_by, decision_note, seq)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+            "UPDATE reviews SET status = $3, decided_at = $4, decided_by = $5, decision_note = $6
+             WHERE tenant = $1 AND id = $2",
             params![
                 self.tenant,
-                &review.id,
-                &review.kind,
-                review.status.as_str(),
-                &review.target,
-                &review.proposal,
-                &review.reason,
-                &review.proposer,
-                review.created_at,
-                review.decided_at,
-                review.decided_by.as_deref(),
-                review.decision_note.as_deref(),
-                seq.get()
+                asked.id.as_str(),
+                came.status.as_str(),
+                came.at,
+                came.by.as_deref(),
+                came.note.as_deref()
             ],
         )?;
         Ok(())

@@ -63,6 +63,13 @@ impl Store {
         outcome
     }
 
+    /// Applies what is missing of the schema, one process at a time. Makes no tenant: a schema may be behind because
+    /// whoever made it died before the first rows.
+    pub(super) fn migrate(&self, connection: &Connection, control: &Control) -> Result<(), StoreError> {
+        let _guard = CreationLock::take(self, connection, control)?;
+        self.bring_up_to_date(connection, control)
+    }
+
     /// Applies what is missing of the schema.
     pub(super) fn bring_up_to_date(
         &self,

@@ -299,7 +299,7 @@ impl Store {
             let reason = format!("{reason}, and its older schema must be brought up to date first");
             return Err(self.read_only(reason));
         }
-        self.create(control, &|_| Ok(())).map(drop)
+        self.migrate(connection, control)
     }
 
     fn open_for_writing(&self, control: &Control) -> Result<Connection, StoreError> {

@@ -10,7 +10,7 @@ use super::{
     session::{Row, Session},
 };
 use crate::{
-    error::StoreError,
+    error::{NOT_A_DATABASE, StoreError},
     faults::FaultPlan,
     files::explain_io,
     foreign::{Cell, LONGEST_TEXT},
@@ -102,10 +102,7 @@ fn standing(path: &Path) -> Result<Standing, StoreError> {
     if !metadata.is_file() {
         return Err(StoreError::Invalid(format!("`{}` is not a regular file", path.display())));
     }
-    let not_a_database = || StoreError::Corrupt {
-        path: path.to_path_buf(),
-        detail: "it does not begin as a SQLite database does".into(),
-    };
+    let not_a_database = || StoreError::Corrupt { path: path.to_path_buf(), detail: NOT_A_DATABASE.into() };
     if metadata.len() == 0 || !has_database_header(path)? {
         return Err(not_a_database());
     }

@@ -92,8 +92,9 @@ impl<'a> Trial<'a> {
             reason: "a trial".into(),
             proposer: system.to_string(),
             created_at: self.engine.clock().now(),
+            salt: self.engine.ids().salt(),
         };
-        let row = NewAudit::new(&system, Face::Library, "propose", target);
+        let row = NewAudit::new(&system, Face::Library, "propose", target).asking(&review);
         let control = self.engine.control(self.call);
         self.engine.existing_ledger()?.write(&control, self.engine.clock().now(), |w| {
             let seq = w.record(&row)?;

@@ -14,7 +14,8 @@ use strata_core::{
     time::Timestamp,
 };
 use strata_store::ledger::{
-    EvidenceRow, NewEpisode, NewMemory, PurgedKind, ReviewRow, ReviewStatus, RuleAttributes, State,
+    EvidenceRow, NewEpisode, NewMemory, NewReview, PurgedKind, ReviewDecision, ReviewStatus, RuleAttributes,
+    State,
 };
 
 use super::graph::IncomingGraph;
@@ -38,7 +39,7 @@ pub(super) struct Incoming {
     pub(super) projects: Vec<(String, String)>,
     pub(super) memories: Vec<IncomingMemory>,
     pub(super) episodes: Vec<(i64, NewEpisode)>,
-    pub(super) reviews: Vec<ReviewRow>,
+    pub(super) reviews: Vec<(NewReview, ReviewDecision)>,
     pub(super) snapshots: Vec<SnapshotLine>,
     pub(super) graph: IncomingGraph,
     pub(super) purged: Vec<(PurgedKind, PurgedLine)>,
@@ -96,11 +97,11 @@ impl Incoming {
                 self.memories.push(memory);
             }
             Line::Episode(e) => {
-                let episode = self.episode(&e)?;
+                let episode = self.episode(engine, &e)?;
                 self.episodes.push(episode);
             }
             Line::Review(v) => {
-                let review = self.review(&v)?;
+                let review = self.review(engine, &v)?;
                 self.reviews.push(review);
             }
             Line::Snapshot(s) => {
@@ -129,8 +130,7 @@ impl Incoming {
     fn memory(&mut self, engine: &Engine, line: &MemoryLine) -> Result<IncomingMemory, Error> {
         let gate = &mut self.gate;
         let body = gate.body("text", &line.text)?;
-        let mut salt = [0; 16];
-        engine.ids().fill(&mut salt);
+        let salt = engine.ids().salt();
         let history =
             line.states.iter().map(|state| past_state(gate, state)).collect::<Result<Vec<_>, _>>()?;
         let first =
@@ -175,7 +175,7 @@ impl Incoming {
         })
     }
 
-    fn episode(&mut self, line: &EpisodeLine) -> Result<(i64, NewEpisode), Error> {
+    fn episode(&mut self, engine: &Engine, line: &EpisodeLine) -> Result<(i64, NewEpisode), Error> {
         let gate = &mut self.gate;
         let new = NewEpisode {
             id: whole_id(&line.id)?,
@@ -189,26 +189,30 @@ impl Incoming {
             scope: scope(gate, &line.scope)?,
             source: gate.field("source", Some(&line.source))?.unwrap_or_default(),
             writer: writer(gate, &line.writer)?,
+            salt: engine.ids().salt(),
         };
         Ok((line.number, new))
     }
 
-    fn review(&mut self, line: &ReviewLine) -> Result<ReviewRow, Error> {
+    fn review(&mut self, engine: &Engine, line: &ReviewLine) -> Result<(NewReview, ReviewDecision), Error> {
         let gate = &mut self.gate;
-        Ok(ReviewRow {
-            id: whole_id(&line.id)?.to_string(),
+        let asked = NewReview {
+            id: whole_id(&line.id)?,
             kind: gate.field("kind", Some(&line.kind))?.unwrap_or_default(),
-            status: ReviewStatus::parse(&line.status).map_err(|e| Error::parse("status", &e))?,
             target: gate.field("target", Some(&line.target))?.unwrap_or_default(),
             proposal: gate.body("proposal", &line.proposal)?,
             reason: gate.field("reason", Some(&line.reason))?.unwrap_or_default(),
             proposer: writer(gate, &line.proposer)?,
             created_at: Timestamp(line.created_at),
-            decided_at: line.decided_at.map(Timestamp),
-            decided_by: gate.field("decided_by", line.decided_by.as_deref())?,
-            decision_note: gate.field("decision_note", line.decision_note.as_deref())?,
-            seq: 0,
-        })
+            salt: engine.ids().salt(),
+        };
+        let decision = ReviewDecision {
+            status: ReviewStatus::parse(&line.status).map_err(|e| Error::parse("status", &e))?,
+            at: line.decided_at.map(Timestamp),
+            by: gate.field("decided_by", line.decided_by.as_deref())?,
+            note: gate.field("decision_note", line.decision_note.as_deref())?,
+        };
+        Ok((asked, decision))
     }
 
     /// Keeps callers other than people to what they may say: nothing outside their scope, and nothing in
@@ -241,10 +245,9 @@ impl Incoming {
         self.episodes.iter_mut().for_each(|(_, e)| e.writer.clone_from(&name));
         self.snapshots.iter_mut().for_each(|s| s.who.clone_from(&name));
         self.graph.write_as(&name);
-        for review in &mut self.reviews {
-            review.proposer.clone_from(&name);
-            review.status = ReviewStatus::Pending;
-            (review.decided_at, review.decided_by, review.decision_note) = (None, None, None);
+        for (asked, decision) in &mut self.reviews {
+            asked.proposer.clone_from(&name);
+            *decision = ReviewDecision::default();
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Storing what an export holds, inside one transaction.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use strata_core::{
     memory::{Layer, Status},
@@ -9,8 +9,8 @@ use strata_core::{
 use strata_store::{
     error::StoreError,
     ledger::{
-        DigestLink, LedgerWrite, NewAudit, NewEpisode, NewMemory, NewSnapshot, PurgedKind, RawKind,
-        ReviewRow, Seq, State,
+        DigestLink, LedgerWrite, NewAudit, NewEpisode, NewMemory, NewReview, NewSnapshot, PurgedKind,
+        RawKind, ReviewDecision, Seq, State,
     },
 };
 
@@ -237,29 +237,30 @@ impl Loading<'_> {
     }
 
     fn episodes(&mut self, episodes: &[(i64, NewEpisode)]) -> Result<(), StoreError> {
-        let mut seq = None;
         let mut keyed = Vec::with_capacity(episodes.len());
+        let (mut ids, mut keys) = (HashSet::new(), HashSet::new());
         for (wanted, episode) in episodes {
-            keyed.push((self.is_taken(PurgedKind::Episode, *wanted)?, wanted, episode));
+            let id = episode.id.as_str();
+            let key = self.w.episode_key(episode)?;
+            let repeated = ids.contains(id) || keys.contains(&key);
+            let known = repeated || self.w.episode(id)?.is_some() || self.w.knows_episode(episode)?;
+            if self.is_wanted(id, known)? {
+                ids.insert(id);
+                keys.insert(key);
+                keyed.push((self.is_taken(PurgedKind::Episode, *wanted)?, wanted, episode));
+            }
+        }
+        if keyed.is_empty() {
+            return Ok(());
         }
         keyed.sort_by_key(|(taken, ..)| *taken);
+        let target = format!("episodes:{}", episodes.len());
+        let row = NewAudit {
+            layer: Some(Layer::P2),
+            ..NewAudit::new(&self.actors.gateway, self.call.face, LOAD, &target)
+        };
+        let seq = self.w.record(&row.storing(keyed.iter().map(|(.., e)| e.digest()).collect()))?;
         for (_, wanted, episode) in keyed {
-            let known = self.w.episode(episode.id.as_str())?.is_some() || self.w.knows_episode(episode)?;
-            if !self.is_wanted(episode.id.as_str(), known)? {
-                continue;
-            }
-            let seq = match seq {
-                Some(seq) => seq,
-                None => *seq.insert(self.w.record(&NewAudit {
-                    layer: Some(Layer::P2),
-                    ..NewAudit::new(
-                        &self.actors.gateway,
-                        self.call.face,
-                        LOAD,
-                        &format!("episodes:{}", episodes.len()),
-                    )
-                })?),
-            };
             let number = self.number(PurgedKind::Episode, *wanted)?;
             self.w.load_episode(number, episode, seq)?;
             self.loaded.episodes += 1;
@@ -285,14 +286,15 @@ impl Loading<'_> {
         Ok(())
     }
 
-    fn reviews(&mut self, reviews: &[ReviewRow]) -> Result<(), StoreError> {
-        for review in reviews {
-            if self.w.review(&review.id)?.is_some() {
+    fn reviews(&mut self, reviews: &[(NewReview, ReviewDecision)]) -> Result<(), StoreError> {
+        for (asked, decision) in reviews {
+            if self.w.review(asked.id.as_str())?.is_some() {
                 self.loaded.known += 1;
                 continue;
             }
-            let seq = self.w.record(&NewAudit::new(&self.actors.owner, self.call.face, LOAD, &review.id))?;
-            self.w.load_review(review, seq)?;
+            let row = NewAudit::new(&self.actors.owner, self.call.face, LOAD, asked.id.as_str());
+            let seq = self.w.record(&row.asking(asked))?;
+            self.w.load_review(asked, decision, seq)?;
             self.loaded.reviews += 1;
         }
         Ok(())

@@ -74,13 +74,22 @@ pub(in crate::maintain) fn other_index_files(home: &Path, own: Option<&Path>) ->
     Ok(files)
 }
 
-/// Rewrites the backups that hold it; returns how many.
+/// What became of the backups.
+#[derive(Debug, Default)]
+pub(super) struct Backups {
+    /// How many were rewritten.
+    pub(super) rewritten: usize,
+    /// Those that were not whole before, each with what is wrong.
+    pub(super) damaged: Vec<String>,
+}
+
+/// Rewrites the backups that hold it.
 pub(super) fn erase_from_backups(
     engine: &Engine,
     call: &Call<'_>,
     actor: &Principal,
     target: &Target,
-) -> Result<usize, Error> {
+) -> Result<Backups, Error> {
     let purged = [(target.kind, target.id.clone())];
     let how = backup::Restore {
         epoch: "",
@@ -90,13 +99,14 @@ pub(super) fn erase_from_backups(
         purged: &purged,
         force: false,
     };
-    let mut rewritten = 0;
+    let mut done = Backups::default();
     for listed in backup::list(&directory(engine))? {
         call_goes_on(call)?;
         // A backup that cannot be read is left to the scan, which names it if it holds the text.
-        if listed.manifest.is_ok() && backup::purge(&listed.directory, &engine.control(call), &how)? > 0 {
-            rewritten += 1;
-        }
+        let Ok(manifest) = listed.manifest else { continue };
+        let erased = backup::purge(&listed.directory, &engine.control(call), &how)?;
+        done.rewritten += usize::from(erased.again > 0);
+        done.damaged.extend(erased.findings.first().map(|finding| format!("{}: {finding}", manifest.id)));
     }
-    Ok(rewritten)
+    Ok(done)
 }

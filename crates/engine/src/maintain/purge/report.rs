@@ -29,6 +29,10 @@ pub struct Response {
     pub completed_earlier: bool,
     /// Backups that were rewritten.
     pub backups_rewritten: usize,
+    /// Backups that were not what they were made as before the purge: they lost its text all the same, and cannot
+    /// be restored.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub backups_damaged: Vec<String>,
     /// Old or damaged index files that were removed.
     pub index_files_removed: usize,
     /// Whether every file of the home was searched and none holds a piece of the text.
@@ -109,7 +113,14 @@ const INDEX: &str = "index:";
 impl Render for Response {
     fn render(&self) -> Document {
         let done = format!("purged {} {} (#{})", self.kind, self.id, self.number);
-        let document = self.others(Document::new().note(Mark::Good, done));
+        let mut document = self.others(Document::new().note(Mark::Good, done));
+        if !self.backups_damaged.is_empty() {
+            let text = "these backups were damaged or changed before; they are purged and stay refused, so make a new one";
+            let rows = self.backups_damaged.iter().map(|backup| vec![backup.clone()]).collect();
+            document = document
+                .note(Mark::Warning, text)
+                .with(Block::Table { columns: vec!["backup".into()], rows });
+        }
         if self.verified {
             let Some(server) = &self.store else {
                 let files = counted(self.files_scanned, "file");
