@@ -139,12 +139,17 @@ fn tests_on(store: &str, packages: &[String], set_up: &SetUp) -> Result<Count, B
     again.tell();
     if has_nextest() {
         let mut command = cargo(["nextest", "run", "--workspace", "-E", &again.expression()]);
-        return nextest_run(set_up.tell(&mut command).env("STRATA_TEST_STORE", store));
+        return nextest_run(on_store(set_up.tell(&mut command), store));
     }
     for mut command in again.runs(|| cargo::<&str>([])) {
-        count += libtest(set_up.tell(&mut command).env("STRATA_TEST_STORE", store))?;
+        count += libtest(on_store(set_up.tell(&mut command), store))?;
     }
     Ok(count)
+}
+
+/// Repetitions that look for rare moments of files are few on a server, where each takes longer.
+fn on_store<'c>(command: &'c mut Command, store: &str) -> &'c mut Command {
+    command.env("STRATA_TEST_STORE", store).env("STORE_TEST_STARTS", "2")
 }
 
 /// Nextest reports on standard error; its summary is the only thing we need of it.

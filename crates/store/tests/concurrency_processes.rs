@@ -20,10 +20,11 @@ use strata_core::{
     time::Timestamp,
 };
 use strata_store::{
-    Control, StoreError,
+    Control, Server, StoreError,
     faults::FaultPlan,
-    ledger::{Birth, Ledger, NewAudit, NewMemory},
+    ledger::{Birth, LOCAL, Ledger, NewAudit, NewMemory},
 };
+use strata_testkit::home::TestHome;
 
 const PROCESSES: u64 = 8;
 const WRITES: u64 = 100;
@@ -44,7 +45,10 @@ fn worker() {
         std::thread::sleep(Duration::from_micros(200));
     }
     let mut out = std::io::stdout();
-    let ledger = Ledger::new(home, faults);
+    let ledger = match std::env::var("STORE_TEST_SERVER") {
+        Ok(url) => Ledger::on_server(Server::parse(&url, LOCAL).expect("an address"), faults),
+        Err(_) => Ledger::new(home, faults),
+    };
     let birth = Birth { epoch: format!("epoch-{me}"), store_key: [me as u8; 32], at: Timestamp(START) };
     if !ledger.database().exists(&Control::default()).expect("looked at") {
         ledger.initialise(&Control::default(), &birth).expect("initialised");
@@ -63,10 +67,11 @@ fn worker() {
     writeln!(out, "longest {}", longest.as_millis()).expect("told");
 }
 
-fn spawn(home: &Path, worker: u64, writes: u64, faults: &str) -> Child {
+fn spawn(home: &TestHome, worker: u64, writes: u64, faults: &str) -> Child {
     Command::new(std::env::current_exe().expect("this binary"))
         .args(["--exact", "worker", "--ignored", "--nocapture", "--test-threads=1"])
-        .env("STORE_TEST_HOME", home)
+        .env("STORE_TEST_HOME", home.path())
+        .envs(home.database().map(|database| ("STORE_TEST_SERVER", database.url())))
         .env("STORE_TEST_WORKER", worker.to_string())
         .env("STORE_TEST_WRITES", writes.to_string())
         .env("STORE_TEST_FAULTS", faults)
@@ -76,8 +81,8 @@ fn spawn(home: &Path, worker: u64, writes: u64, faults: &str) -> Child {
         .expect("started")
 }
 
-fn go(home: &Path) {
-    strata_store::files::write_atomic(&home.with_extension("go"), b"").expect("written");
+fn go(home: &TestHome) {
+    strata_store::files::write_atomic(&home.path().with_extension("go"), b"").expect("written");
 }
 
 /// Waits for a worker; returns the ids it acknowledged, its longest wait and what it said at the end.
@@ -115,12 +120,11 @@ fn eight_processes_start_at_once_on_a_fresh_home() {
     let mut longest = 0;
     let begun = Instant::now();
     for start in 0..starts {
-        let directory = tempfile::tempdir().expect("temporary directory");
-        let home = directory.path().join("home");
+        let home = TestHome::new();
         let children: Vec<Child> = (0..PROCESSES).map(|me| spawn(&home, me, WRITES, "")).collect();
         go(&home);
         let started = Instant::now();
-        let reader = Ledger::new(&home, FaultPlan::none());
+        let reader = home.ledger(FaultPlan::none());
         let mut reads = 0_u64;
         let mut seen = 0;
         while seen < (PROCESSES * WRITES / 2) as i64 && begun.elapsed() < Duration::from_secs(600) {
@@ -158,13 +162,12 @@ fn a_killed_writer_loses_nothing_it_acknowledged() {
         ("migrate:1:kill", 0),
         ("open:1:kill", 0),
     ] {
-        let directory = tempfile::tempdir().expect("temporary directory");
-        let home = directory.path().join("home");
+        let home = TestHome::new();
         let child = spawn(&home, 1, 20, faults);
         go(&home);
         let (acknowledged, _, error) = finish(child);
         assert!(error.contains("signal: 9"), "{faults}: {error}");
-        let ledger = Ledger::new(&home, FaultPlan::none());
+        let ledger = home.ledger(FaultPlan::none());
         ledger.initialise(&Control::default(), &fixture::birth()).expect("usable");
         let stored = ledger.read(&Control::default(), |r| r.totals()).expect("readable").memories;
         assert_eq!(stored, acknowledged.len() as i64 + unacknowledged, "{faults}");
@@ -184,8 +187,7 @@ fn a_killed_writer_loses_nothing_it_acknowledged() {
 #[test]
 fn writers_killed_at_any_moment_leave_a_valid_chain() {
     for round in 0..8_u64 {
-        let directory = tempfile::tempdir().expect("temporary directory");
-        let home = directory.path().join("home");
+        let home = TestHome::new();
         let mut children: Vec<Child> = (0..4).map(|me| spawn(&home, me, 10_000, "")).collect();
         go(&home);
         std::thread::sleep(Duration::from_millis(60 + 45 * round));
@@ -193,7 +195,7 @@ fn writers_killed_at_any_moment_leave_a_valid_chain() {
             child.kill().expect("killed");
         }
         let acknowledged: Vec<String> = children.into_iter().flat_map(|child| finish(child).0).collect();
-        let ledger = Ledger::new(&home, FaultPlan::none());
+        let ledger = home.ledger(FaultPlan::none());
         ledger.initialise(&Control::default(), &fixture::birth()).expect("usable");
         let stored = ledger.read(&Control::default(), |r| r.totals()).expect("readable").memories;
         assert!(stored >= acknowledged.len() as i64, "round {round}");

@@ -11,10 +11,11 @@ use std::{
 
 use index_support::*;
 use strata_store::{
-    Control,
+    Control, Server,
     faults::{Fault, FaultPlan, FaultPoint},
     index::{CaughtUp, Change, Index, Mark},
 };
+use strata_testkit::store::TestStore;
 
 /// Small batches, so that a failure wastes little.
 const HURRIED: Duration = Duration::from_millis(900);
@@ -36,16 +37,16 @@ fn short_memories() -> Vec<Change> {
 #[test]
 fn a_failure_at_any_slice_border_leaves_a_correct_index() {
     let truth = Truth::new(short_memories());
-    let reference = tempfile::tempdir().expect("a home");
-    let fresh = open(reference.path());
+    let reference = TestHome::new().existing();
+    let fresh = open(&reference);
     follow(&fresh, &truth);
-    let home = tempfile::tempdir().expect("a home");
+    let home = TestHome::new().existing();
     let mut borders = 0;
     // Each round gets one transaction further than the one before it failed at, and none finishes early.
     for nth in 1.. {
         let point = if nth % 2 == 0 { FaultPoint::BeforeCommit } else { FaultPoint::AfterCommit };
         let plan = FaultPlan::none().then(point, 1 + nth % 3, Fault::Io);
-        let index = Index::new(home.path(), 1, plan);
+        let index = home.index(1, plan);
         match index.catch_up(&Control::default(), TENANT, &truth, semantic(), HURRIED) {
             Ok(caught) if caught.behind == 0 => break,
             Ok(_) => continue,
@@ -54,25 +55,25 @@ fn a_failure_at_any_slice_border_leaves_a_correct_index() {
         borders += 1;
         if borders % 10 == 0 {
             // What is there so far is searched without an error.
-            let behind = open(home.path());
+            let behind = open(&home);
             let mut numbers = Numbers::new(borders);
             Ask::new(&behind).answer(&question(&mut numbers), &CaughtUp::default()).expect("answers");
         }
     }
     assert!(borders > 12, "only {borders} slices");
-    assert_alike(&open(home.path()), &fresh, 120);
+    assert_alike(&open(&home), &fresh, 120);
 }
 
 #[test]
 fn threads_index_and_read_at_once() {
     let log = history(111, scaled(4_000, 1_600));
     let truth = Truth::new(log[..200].to_vec());
-    let home = tempfile::tempdir().expect("a home");
+    let home = TestHome::new().existing();
     let done = AtomicBool::new(false);
-    let shared = open(home.path());
+    let shared = open(&home);
     thread::scope(|scope| {
         for number in 0..3_u64 {
-            let (done, truth, shared, home) = (&done, &truth, &shared, home.path());
+            let (done, truth, shared, home) = (&done, &truth, &shared, &home);
             scope.spawn(move || {
                 // Two threads share an index with its views, one has its own.
                 let own = open(home);
@@ -96,21 +97,30 @@ fn threads_index_and_read_at_once() {
         done.store(true, Ordering::Relaxed);
     });
     follow(&shared, &truth);
-    let other = tempfile::tempdir().expect("a home");
-    let fresh = open(other.path());
+    let other = TestHome::new().existing();
+    let fresh = open(&other);
     follow(&fresh, &truth);
     assert_alike(&shared, &fresh, 100);
 }
 
 const CHILD_HOME: &str = "STRATA_TEST_INDEX_HOME";
+const CHILD_SERVER: &str = "STRATA_TEST_INDEX_SERVER";
 const PROCESSES: usize = 4;
+
+/// Each batch of a server's takes many round trips, and here four processes take turns.
+fn events() -> i64 {
+    if TestStore::chosen() == TestStore::Sqlite { 2_000 } else { 300 }
+}
 
 /// The child of the next test: follows the common history and searches, a little at a time.
 #[test]
 fn child_process_indexes_and_reads() {
     let Some(home) = std::env::var_os(CHILD_HOME) else { return };
-    let truth = Truth::new(history(121, 2_000));
-    let index = open(std::path::Path::new(&home));
+    let truth = Truth::new(history(121, events()));
+    let index = match std::env::var(CHILD_SERVER) {
+        Ok(url) => Index::on_server(Server::parse(&url, TENANT).expect("an address"), 1, FaultPlan::none()),
+        Err(_) => Index::new(std::path::Path::new(&home), 1, FaultPlan::none()),
+    };
     let mut numbers = Numbers::new(u64::from(std::process::id()));
     loop {
         let budget = Duration::from_millis(10);
@@ -125,13 +135,14 @@ fn child_process_indexes_and_reads() {
 
 #[test]
 fn processes_index_and_read_at_once() {
-    let home = tempfile::tempdir().expect("a home");
+    let home = TestHome::new().existing();
     let this = std::env::current_exe().expect("this program");
     let children: Vec<_> = (0..PROCESSES)
         .map(|_| {
             Command::new(&this)
                 .args(["--exact", "child_process_indexes_and_reads"])
                 .env(CHILD_HOME, home.path())
+                .envs(home.database().map(|database| (CHILD_SERVER, database.url())))
                 .output_later()
         })
         .collect();
@@ -139,11 +150,11 @@ fn processes_index_and_read_at_once() {
         let output = child.wait_with_output().expect("ends");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     }
-    let truth = Truth::new(history(121, 2_000));
-    let index = open(home.path());
-    assert_eq!(index.cursor(TENANT).expect("reads").mark.seq, 2_000, "they had indexed it all");
-    let other = tempfile::tempdir().expect("a home");
-    let fresh = open(other.path());
+    let truth = Truth::new(history(121, events()));
+    let index = open(&home);
+    assert_eq!(index.cursor(TENANT).expect("reads").mark.seq, events(), "they had indexed it all");
+    let other = TestHome::new().existing();
+    let fresh = open(&other);
     follow(&fresh, &truth);
     assert_alike(&index, &fresh, 60);
 }
@@ -163,8 +174,8 @@ impl OutputLater for Command {
 #[test]
 fn field_case_25_single_adds_keep_the_file_linear() {
     let length = scaled(60_000, 3_000);
-    let home = tempfile::tempdir().expect("a home");
-    let index = open(home.path());
+    let home = TestHome::new().existing();
+    let index = open(&home);
     let truth = Truth::new(Vec::new());
     let mut numbers = Numbers::new(131);
     let mut sizes = Vec::new();
@@ -207,10 +218,10 @@ fn a_purge_leaves_no_byte_and_nothing_else_changes() {
     log[2_000].source = memory(90_003);
     log[2_000].subject = None;
     let purged = [memory(90_001), memory(90_002), memory(90_003)];
-    let home = tempfile::tempdir().expect("a home");
-    let index = open(home.path());
+    let home = TestHome::new().existing();
+    let index = open(&home);
     follow(&index, &Truth::new(log.clone()));
-    let warm = open(home.path());
+    let warm = open(&home);
     assert_eq!(Ask { is_semantic: false, ..Ask::new(&warm) }.lines(secret).len(), 2);
     assert!(contains(&bytes_of(home.path()), secret));
 
@@ -224,8 +235,8 @@ fn a_purge_leaves_no_byte_and_nothing_else_changes() {
     }
 
     let without: Vec<_> = log.into_iter().filter(|change| !purged.contains(&change.source)).collect();
-    let other = tempfile::tempdir().expect("a home");
-    let fresh = open(other.path());
+    let other = TestHome::new().existing();
+    let fresh = open(&other);
     follow(&fresh, &Truth::new(without));
     assert_alike(&index, &fresh, 80);
     assert_alike(&warm, &fresh, 80);

@@ -3,19 +3,19 @@
 mod index_support;
 
 use index_support::*;
-use strata_store::{Control, faults::FaultPlan, index::Index};
+use strata_store::{Control, faults::FaultPlan};
 
 #[test]
 fn one_by_one_in_bulk_and_rebuilt_are_alike() {
     let log = history(11, scaled(9_000, 2_600));
     let whole = Truth::new(log.clone());
-    let (bulk, single, again) = (tempfile::tempdir(), tempfile::tempdir(), tempfile::tempdir());
-    let (bulk, single, again) = (bulk.expect("a home"), single.expect("a home"), again.expect("a home"));
-    let in_bulk = open(bulk.path());
+    let (bulk, single, again) =
+        (TestHome::new().existing(), TestHome::new().existing(), TestHome::new().existing());
+    let in_bulk = open(&bulk);
     follow(&in_bulk, &whole);
 
     let growing = Truth::new(Vec::new());
-    let one_by_one = open(single.path());
+    let one_by_one = open(&single);
     for change in log {
         growing.push(change);
         follow(&one_by_one, &growing);
@@ -23,7 +23,7 @@ fn one_by_one_in_bulk_and_rebuilt_are_alike() {
     let questions = scaled(500, 200).unsigned_abs();
     assert_alike(&in_bulk, &one_by_one, questions);
 
-    let rebuilt = open(again.path());
+    let rebuilt = open(&again);
     follow(&rebuilt, &whole.until(400));
     rebuilt.set_aside().expect("moves away");
     assert!(!rebuilt.path().exists());
@@ -33,14 +33,14 @@ fn one_by_one_in_bulk_and_rebuilt_are_alike() {
 
 #[test]
 fn another_epoch_or_history_starts_over() {
-    let home = tempfile::tempdir().expect("a home");
-    let index = open(home.path());
+    let home = TestHome::new().existing();
+    let index = open(&home);
     follow(&index, &Truth::new(history(21, 1_500)));
     let restored = Truth { epoch: "second".into(), ..Truth::new(history(22, 1_300)) };
     assert!(follow(&index, &restored).was_reset);
 
-    let other = tempfile::tempdir().expect("a home");
-    let fresh = open(other.path());
+    let other = TestHome::new().existing();
+    let fresh = open(&other);
     follow(&fresh, &restored);
     assert_alike(&index, &fresh, 60);
 
@@ -56,9 +56,8 @@ fn another_epoch_or_history_starts_over() {
 
 #[test]
 fn two_analyser_versions_stand_side_by_side() {
-    let home = tempfile::tempdir().expect("a home");
-    let (old, new) =
-        (Index::new(home.path(), 1, FaultPlan::none()), Index::new(home.path(), 2, FaultPlan::none()));
+    let home = TestHome::new().existing();
+    let (old, new) = (home.index(1, FaultPlan::none()), home.index(2, FaultPlan::none()));
     let truth = Truth::new(history(31, 900));
     follow(&old, &truth);
     assert!(!new.path().exists());
@@ -69,13 +68,13 @@ fn two_analyser_versions_stand_side_by_side() {
 
 #[test]
 fn damaged_and_foreign_files_are_set_aside() {
-    let home = tempfile::tempdir().expect("a home");
+    let home = TestHome::new().existing();
     let truth = Truth::new(history(41, 1_400));
-    let reference = tempfile::tempdir().expect("a home");
-    let fresh = open(reference.path());
+    let reference = TestHome::new().existing();
+    let fresh = open(&reference);
     follow(&fresh, &truth);
     for bytes in [b"not a database at all".repeat(400), Vec::from(*b"SQLite format 3\0 and then nonsense")] {
-        let index = open(home.path());
+        let index = open(&home);
         strata_store::files::write_atomic(index.path(), &bytes).expect("writes");
         let opened = index.open(&Control::default()).expect("opens");
         let strata_store::index::Opened::SetAside(aside) = opened else { panic!("it was set aside") };

@@ -36,8 +36,8 @@ proptest! {
     /// For every sequence and every word: exactly the memories whose text had the word then.
     #[test]
     fn as_of_is_what_a_plain_model_says(steps in steps()) {
-        let home = tempfile::tempdir().expect("a home");
-        let index = open(home.path());
+        let home = TestHome::new().existing();
+        let index = open(&home);
         let truth = Truth::new(Vec::new());
         let mut model: BTreeMap<i64, Vec<u64>> = BTreeMap::new();
         let mut past = vec![model.clone()];
@@ -88,13 +88,13 @@ fn found_or_collapsed(ask: &Ask<'_>, question: &str) -> BTreeSet<Source> {
 #[test]
 fn the_past_is_searched_as_it_was() {
     let whole = Truth::new(history(51, scaled(4_000, 1_800)));
-    let home = tempfile::tempdir().expect("a home");
-    let index = open(home.path());
+    let home = TestHome::new().existing();
+    let index = open(&home);
     follow(&index, &whole);
     for seq in [1, 300, 1_100, 1_777] {
         let then = whole.until(seq);
-        let other = tempfile::tempdir().expect("a home");
-        let fresh = open(other.path());
+        let other = TestHome::new().existing();
+        let fresh = open(&other);
         follow(&fresh, &then);
         let mut numbers = Numbers::new(seq.unsigned_abs());
         for _ in 0..25 {
@@ -111,8 +111,8 @@ fn the_past_is_searched_as_it_was() {
 fn the_dead_never_come_back() {
     let log = history(61, scaled(6_000, 2_000));
     let truth = Truth::new(log.clone());
-    let home = tempfile::tempdir().expect("a home");
-    let index = open(home.path());
+    let home = TestHome::new().existing();
+    let index = open(&home);
     follow(&index, &truth);
     let living: BTreeSet<Source> = log
         .iter()
@@ -136,12 +136,12 @@ fn a_reader_that_cannot_index_answers_as_if_it_had() {
     let log = history(71, 1_500);
     let (early, late) = log.split_at(1_500 - 300);
     let truth = Truth::new(early.to_vec());
-    let home = tempfile::tempdir().expect("a home");
-    let index = open(home.path());
+    let home = TestHome::new().existing();
+    let index = open(&home);
     follow(&index, &truth);
     late.iter().for_each(|change| truth.push(change.clone()));
 
-    let other = open(home.path());
+    let other = open(&home);
     let held = other.writer(&Control::default()).expect("opens").expect("the lock is free");
     let caught =
         index.catch_up(&Control::default(), TENANT, &truth, semantic(), LONG).expect("does not wait");
@@ -169,8 +169,8 @@ fn a_reader_that_cannot_index_answers_as_if_it_had() {
 #[test]
 fn a_reader_without_an_index_answers_from_the_ledger() {
     let truth = Truth::new(history(81, 200));
-    let home = tempfile::tempdir().expect("a home");
-    let index = open(home.path());
+    let home = TestHome::new().existing();
+    let index = open(&home);
     let changes = truth.log.lock().expect("no panic").clone();
     let pending = semantic().prepare(&truth, &changes).expect("prepares");
     let caught = CaughtUp { behind: 200, pending, ..CaughtUp::default() };
@@ -208,8 +208,8 @@ fn assert_only(
 
 #[test]
 fn filters_hold_before_the_best_are_taken() {
-    let home = tempfile::tempdir().expect("a home");
-    let index = open(home.path());
+    let home = TestHome::new().existing();
+    let index = open(&home);
     follow(&index, &Truth::new(history(91, 1_300)));
     let layers = vec![Layer::P0, Layer::P5];
     assert_only(&index, &Filter { layers: layers.clone(), ..Filter::default() }, |_, s| {

@@ -44,11 +44,11 @@ fn fill(index: &Index, limit: usize) -> usize {
 #[test]
 fn a_second_set_grows_beside_the_first_and_takes_over_at_once() {
     let truth = Truth::new(history(201, 2_200));
-    let home = tempfile::tempdir().expect("a home");
-    let index = open(home.path());
+    let home = TestHome::new().existing();
+    let index = open(&home);
     follow(&index, &truth);
     assert!(index.missing(TENANT, MODEL, 10).expect("lists").is_empty());
-    let warm = open(home.path());
+    let warm = open(&home);
     let old = embed("roba").expect("a vector");
     assert!(ask(&warm, MODEL, &old).expect("answers").is_semantic);
 
@@ -67,7 +67,7 @@ fn a_second_set_grows_beside_the_first_and_takes_over_at_once() {
     drop(writer);
     assert_eq!(ask(&warm, MODEL, &old).expect_err("mixed").kind(), ErrorKind::Invalid);
     let answer = ask(&warm, OTHER, &[1.0, 0.0, 0.0]).expect("answers");
-    let cold = ask(&open(home.path()), OTHER, &[1.0, 0.0, 0.0]).expect("answers");
+    let cold = ask(&open(&home), OTHER, &[1.0, 0.0, 0.0]).expect("answers");
     assert!(answer.is_semantic && !answer.found.is_empty());
     assert_eq!(lines(&answer), lines(&cold));
     let active: Vec<_> =
@@ -84,9 +84,9 @@ fn a_second_set_grows_beside_the_first_and_takes_over_at_once() {
 #[test]
 fn vectors_put_later_reach_warm_views() {
     let truth = Truth::new(history(211, 1_400));
-    let (plain, embedded) = (tempfile::tempdir().expect("a home"), tempfile::tempdir().expect("a home"));
-    let index = open(plain.path());
-    let warm = open(plain.path());
+    let (plain, embedded) = (TestHome::new().existing(), TestHome::new().existing());
+    let index = open(&plain);
+    let warm = open(&plain);
     let control = Control::default();
     index.catch_up(&control, TENANT, &truth, Preparer::default(), LONG).expect("catches up");
     assert!(!ask(&warm, OTHER, &[1.0, 0.0, 0.0]).expect("answers").is_semantic, "there is no set yet");
@@ -96,20 +96,20 @@ fn vectors_put_later_reach_warm_views() {
         let some = fill(&index, 300);
         put += some;
         let answer = ask(&warm, OTHER, &[1.0, 0.0, 0.0]).expect("answers");
-        let cold = ask(&open(plain.path()), OTHER, &[1.0, 0.0, 0.0]).expect("answers");
+        let cold = ask(&open(&plain), OTHER, &[1.0, 0.0, 0.0]).expect("answers");
         assert_eq!(lines(&answer), lines(&cold), "after {put}");
         if some == 0 {
             break;
         }
     }
     assert_eq!(put, total);
-    follow(&open(embedded.path()), &truth);
+    follow(&open(&embedded), &truth);
 }
 
 #[test]
 fn a_set_of_another_dimension_is_refused() {
-    let home = tempfile::tempdir().expect("a home");
-    let index = open(home.path());
+    let home = TestHome::new().existing();
+    let index = open(&home);
     follow(&index, &Truth::new(history(221, 60)));
     let missing = index.missing(TENANT, OTHER, 3).expect("lists");
     let writer = index.writer(&Control::default()).expect("opens").expect("free");

@@ -140,7 +140,7 @@ fn a_purge_leaves_no_byte_and_a_tombstone() {
     fixture.remember(&fixture.memory("after")).expect("stored");
     assert!(!holding(&fixture.home(), SECRET).is_empty(), "the scan finds what is there");
     // An idle reader must not keep the log from being emptied.
-    let other = Ledger::new(&fixture.home(), FaultPlan::none());
+    let other = fixture.opened_again();
     other.read(&Control::default(), |r| r.totals()).expect("read");
     purge(&fixture, &targets);
     assert_eq!(holding(&fixture.home(), SECRET), Vec::<PathBuf>::new());
@@ -189,7 +189,7 @@ fn a_restore_begins_an_epoch_and_open_handles_see_it() {
     fixture.remember(&fixture.memory("one")).expect("stored");
     let (directory, _) = back_up(&fixture, "bak_1");
     fixture.remember(&fixture.memory("two")).expect("stored");
-    let other = Ledger::new(&fixture.home(), FaultPlan::none());
+    let other = fixture.opened_again();
     let version = other.database().data_version(&Control::default()).expect("version");
     assert_eq!(other.read(&Control::default(), |r| r.totals()).expect("read").memories, 2);
     let refused = restore(&fixture, &directory, &[], false).expect_err("two is not in it");
@@ -370,7 +370,7 @@ fn a_backup_is_made_while_others_write() {
     for n in 0..40 {
         fixture.remember(&fixture.memory(&format!("{n} {}", "filler ".repeat(20_000)))).expect("stored");
     }
-    let writer = Ledger::new(&fixture.home(), FaultPlan::none());
+    let writer = fixture.opened_again();
     let stop = std::sync::atomic::AtomicBool::new(false);
     let new = fixture.memory("while the copy is made");
     std::thread::scope(|scope| {

@@ -13,7 +13,7 @@ use strata_core::{
 use strata_store::{
     Conflict, Control, StoreError,
     faults::FaultPlan,
-    ledger::{EvidenceRow, Ledger, MemoryFilter, NewMemory, OPEN, PurgedKind, State},
+    ledger::{EvidenceRow, MemoryFilter, NewMemory, OPEN, PurgedKind, State},
 };
 
 fn conflict(error: StoreError) -> Conflict {
@@ -66,12 +66,12 @@ fn a_memory_comes_back_as_it_was_stored() {
 
 #[test]
 fn nothing_can_be_written_before_the_birth() {
-    let directory = tempfile::tempdir().expect("temporary directory");
-    let ledger = Ledger::new(directory.path(), FaultPlan::none());
+    let home = strata_testkit::home::TestHome::new();
+    let ledger = home.ledger(FaultPlan::none());
     let error =
         ledger.write(&Control::default(), Timestamp(1), |w| audited(w, "x", "")).expect_err("not born");
     assert_eq!(error.kind(), ErrorKind::NotInitialized);
-    assert_eq!(std::fs::read_dir(directory.path()).expect("readable").count(), 0);
+    assert_eq!(std::fs::read_dir(home.outside()).expect("readable").count(), 0);
     assert!(ledger.initialise(&Control::default(), &fixture::birth()).expect("made"));
     assert!(!ledger.initialise(&Control::default(), &fixture::birth()).expect("there already"));
 }

@@ -16,6 +16,7 @@ use strata_store::{
         Request, Section, Source, SourceKind, Subject, TruthReader, Turn, WINDOW,
     },
 };
+pub use strata_testkit::home::TestHome;
 
 pub const TENANT: &str = "local";
 pub const MODEL: &str = "bag-of-words/24";
@@ -284,8 +285,8 @@ pub fn semantic() -> Preparer<'static> {
     Preparer { embedder: Some(Embedder { model: MODEL, embed: &embed }) }
 }
 
-pub fn open(directory: &std::path::Path) -> Index {
-    Index::new(directory, 1, FaultPlan::none())
+pub fn open(home: &TestHome) -> Index {
+    home.index(1, FaultPlan::none())
 }
 
 /// Follows the ledger to its end.

@@ -1,0 +1,242 @@
+//! What goes wrong between the store and its server is told by kind, leaves nothing half done, and takes no
+//! connection with it.
+
+mod fixture;
+mod postgres_support;
+
+use std::time::{Duration, Instant};
+
+use fixture::{Fixture, audited, birth, store};
+use postgres_support::{TestDatabase, run};
+use strata_core::{cancel::Cancel, error::ErrorKind};
+use strata_store::{Control, Server, StoreError, faults::FaultPlan, ledger::Ledger, sql::Access};
+
+fn ledger(database: &TestDatabase) -> Ledger {
+    Ledger::on_server(database.server("local"), FaultPlan::none())
+}
+
+/// Ends every other connection to the database.
+fn cut_off(database: &TestDatabase) {
+    database.ask(&format!(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{}' AND pid <> pg_backend_pid()",
+        database.name()
+    ));
+}
+
+/// Connections that are in a transaction.
+fn at_work(database: &TestDatabase) -> String {
+    let rows = database.ask(&format!(
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = '{}' AND pid <> pg_backend_pid() AND state <> 'idle'",
+        database.name()
+    ));
+    rows[0][0].clone().expect("a number")
+}
+
+#[test]
+fn a_connection_that_breaks_at_work_is_told_and_replaced() {
+    let Some(database) = TestDatabase::new() else { return };
+    let f = Fixture::on(ledger(&database));
+    let head = f.read(|r| r.head()).seq;
+    let broken: Result<(), _> = f.write(|w| {
+        store(w, &f.memory("half done"))?;
+        cut_off(&database);
+        audited(w, "after", "x").map(drop)
+    });
+    assert!(matches!(broken, Err(StoreError::Disconnected { unknown: false, .. })), "{broken:?}");
+    assert_eq!(f.read(|r| r.head()).seq, head, "nothing of it was kept");
+    let unknown: Result<(), _> = f.write(|w| {
+        store(w, &f.memory("at the end"))?;
+        cut_off(&database);
+        Ok(())
+    });
+    let error = unknown.expect_err("the commit found no server");
+    assert!(matches!(error, StoreError::Disconnected { unknown: true, .. }), "{error:?}");
+    assert!(error.to_string().contains("not known") && !error.hint().is_empty());
+    // Broken while idle: nobody notices.
+    cut_off(&database);
+    f.remember(&f.memory("whole")).expect("stored on another connection");
+    cut_off(&database);
+    f.read(|r| r.head());
+    cut_off(&database);
+    assert_eq!(f.ledger.access(&Control::default()).expect("looks"), Access::ReadWrite);
+    cut_off(&database);
+    f.ledger.database().data_version(&Control::default()).expect("a number");
+}
+
+#[test]
+fn a_withdrawn_call_and_a_deadline_stop_the_statement_in_flight() {
+    let Some(database) = TestDatabase::new() else { return };
+    let f = Fixture::on(ledger(&database));
+    let cancel = Cancel::default();
+    let flag = cancel.clone();
+    let raised = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(300));
+        flag.cancel();
+    });
+    let slow = |control: &Control| {
+        let started = Instant::now();
+        let outcome = f.ledger.database().read(control, |tx| tx.batch("SELECT pg_sleep(30)"));
+        (outcome.expect_err("it was stopped"), started.elapsed())
+    };
+    let (error, took) = slow(&Control::with_cancel(&cancel));
+    assert!(matches!(error, StoreError::Cancelled), "{error:?}");
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    let (error, took) = slow(&Control::default().ending_in(Duration::from_millis(300)));
+    assert!(matches!(error, StoreError::Deadline), "{error:?}");
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    raised.join().expect("ends");
+    assert_eq!(at_work(&database), "0", "no statement goes on behind our back");
+    f.remember(&f.memory("afterwards")).expect("stored");
+}
+
+#[test]
+fn a_database_without_writes_is_read_and_says_why() {
+    let Some(database) = TestDatabase::new() else { return };
+    let f = Fixture::on(ledger(&database));
+    let kept = f.memory("kept");
+    f.remember(&kept).expect("stored");
+    let set = |value: &str| {
+        database.as_admin(&[&format!(
+            "ALTER DATABASE {} SET default_transaction_read_only = {value}",
+            database.name()
+        )]);
+        cut_off(&database);
+    };
+    set("on");
+    assert!(matches!(f.ledger.access(&Control::default()).expect("looks"), Access::ReadOnly(_)));
+    assert_eq!(f.read(|r| r.memory(kept.id.as_str())).expect("there").body, "kept");
+    let refused = f.remember(&f.memory("more")).expect_err("no writes");
+    assert!(matches!(refused, StoreError::ReadOnly { .. }), "{refused:?}");
+    assert_eq!(refused.kind(), ErrorKind::Unavailable);
+    set("off");
+    f.remember(&f.memory("more")).expect("stored again");
+}
+
+#[test]
+fn who_is_not_let_in_or_finds_no_place_is_told_so() {
+    let Some(database) = TestDatabase::new() else { return };
+    let role = format!("{}_few", database.name());
+    database.as_admin(&[&format!("CREATE ROLE {role} LOGIN CONNECTION LIMIT 1")]);
+    let f = Fixture::on(ledger(&database));
+    f.ledger.database().admit(&Control::default(), &role).expect("granted");
+    let few = || {
+        let server = Server::parse(&database.url(Some(&role)), "local").expect("well formed");
+        Ledger::on_server(server, FaultPlan::none())
+    };
+    let first = few();
+    let impatient = Control { patience: Duration::from_millis(100), ..Control::default() };
+    first
+        .read(&impatient, |r| {
+            let full = few().read(&impatient, |r| r.head()).expect_err("no place");
+            assert!(matches!(full, StoreError::TooManyConnections { .. }), "{full:?}");
+            assert_eq!(full.kind(), ErrorKind::Busy);
+            r.head()
+        })
+        .expect("read");
+    drop(first);
+    few().read(&Control::default(), |r| r.head()).expect("the place is free again");
+
+    let at = |url: &str| {
+        let server = Server::parse(url, "local").expect("well formed");
+        Ledger::on_server(server, FaultPlan::none()).read(&impatient, |r| r.head()).expect_err(url)
+    };
+    let nobody = at(&database.url(Some("nobody_at_all")));
+    assert!(matches!(nobody, StoreError::NotAdmitted { .. }), "{nobody:?}");
+    let closed = at("postgres://ann:secret@127.0.0.1:1/notes");
+    assert!(matches!(closed, StoreError::Unreachable { .. }), "{closed:?}");
+    let missing = at(&database.url(None).replace(database.name(), "no_such_database"));
+    assert!(matches!(missing, StoreError::Unreachable { .. }), "{missing:?}");
+    for error in [nobody, closed, missing] {
+        assert_eq!(error.kind(), ErrorKind::Unavailable);
+        assert!(!error.to_string().contains("secret") && !error.hint().is_empty(), "{error}");
+    }
+    database.ask(&format!("DROP OWNED BY {role}"));
+    drop(f);
+    database.as_admin(&[&format!("DROP ROLE {role}")]);
+}
+
+#[test]
+fn a_role_without_rights_is_told_whose_work_the_schema_is() {
+    let Some(database) = TestDatabase::new() else { return };
+    let role = format!("{}_none", database.name());
+    database.as_admin(&[&format!("CREATE ROLE {role} LOGIN")]);
+    let server = Server::parse(&database.url(Some(&role)), "local").expect("well formed");
+    let none = Ledger::on_server(server, FaultPlan::none());
+    let error = none.initialise(&Control::default(), &birth()).expect_err("not its work");
+    assert!(matches!(&error, StoreError::ReadOnly { reason, .. } if reason.contains("owner")), "{error:?}");
+    drop(none);
+    database.as_admin(&[&format!("DROP ROLE {role}")]);
+}
+
+#[test]
+fn all_connections_lent_is_busy_and_not_more_connections() {
+    let Some(database) = TestDatabase::new() else { return };
+    let f = Fixture::on(ledger(&database));
+    let impatient = Control { patience: Duration::from_millis(200), ..Control::default() };
+    fn nested(ledger: &Ledger, control: &Control, depth: usize) -> Result<(), StoreError> {
+        if depth == 0 { Ok(()) } else { ledger.read(control, |_| nested(ledger, control, depth - 1)) }
+    }
+    nested(&f.ledger, &impatient, 5).expect("as many as there are");
+    let busy = nested(&f.ledger, &impatient, 6).expect_err("one too many");
+    assert!(busy.is_busy(), "{busy:?}");
+    let open = run(
+        &database.url(None).parse().expect("well formed"),
+        &[&format!("SELECT count(*) FROM pg_stat_activity WHERE datname = '{}'", database.name())],
+    );
+    assert_eq!(open, [[Some("6".to_owned())]], "five of the store's and the one that counts");
+    nested(&f.ledger, &impatient, 5).expect("all came back");
+}
+
+#[test]
+fn scripted_faults_strike_on_a_server_too() {
+    let Some(database) = TestDatabase::new() else { return };
+    let whole = Fixture::on(ledger(&database));
+    let head = whole.read(|r| r.head()).seq;
+    for (script, kind) in [
+        ("execute:2:full", ErrorKind::Unavailable),
+        ("before-commit:1:io", ErrorKind::Unavailable),
+        ("open:1:full", ErrorKind::Unavailable),
+    ] {
+        let plan = FaultPlan::parse(script).expect("well formed");
+        let mut f = Fixture::on(ledger(&database));
+        f.ledger = Ledger::on_server(database.server("local"), plan);
+        let error = f.remember(&f.memory("not kept")).expect_err(script);
+        assert_eq!(error.kind(), kind, "{script}: {error:?}");
+        assert_eq!(whole.read(|r| r.head()).seq, head, "{script}");
+    }
+    let plan = FaultPlan::parse("begin:1:busy,execute:3:busy").expect("well formed");
+    let mut f = Fixture::on(ledger(&database));
+    f.ledger = Ledger::on_server(database.server("local"), plan);
+    f.remember(&f.memory("kept at the third attempt")).expect("stored");
+    assert_eq!(whole.read(|r| r.head()).seq, head + 1);
+}
+
+#[test]
+fn a_copy_goes_into_a_file_and_comes_back() {
+    let Some(database) = TestDatabase::new() else { return };
+    let control = Control::default();
+    let f = Fixture::on(ledger(&database));
+    for number in 0..60 {
+        f.remember(&f.memory(&format!("memory {number}, 기억"))).expect("stored");
+    }
+    let head = f.read(|r| r.head());
+    let file = f.directory().join("ledger.db");
+    f.ledger.database().copy_to(&control, &file).expect("copied");
+    assert_eq!(std::fs::read_dir(f.directory()).expect("listed").count(), 1, "one file");
+    let copy = Ledger::new(f.directory(), FaultPlan::none());
+    let report = copy.read(&control, |r| r.verify_audit(&[], None)).expect("read");
+    assert!(report.findings.is_empty(), "{report:?}");
+    assert_eq!(copy.read(&control, |r| r.head()).expect("read").hash, head.hash);
+    f.remember(&f.memory("later")).expect("stored");
+
+    // Another tenant takes the copy over; this one goes back to it.
+    let other = Ledger::on_server(database.server("other"), FaultPlan::none());
+    for ledger in [&other, &f.ledger] {
+        ledger.database().restore_from(&control, &file).expect("restored");
+        let (now, wrong) =
+            ledger.read(&control, |r| Ok((r.head()?, r.verify_audit(&[], None)?.findings))).expect("read");
+        assert_eq!(now.hash, head.hash);
+        assert!(wrong.is_empty(), "{wrong:?}");
+        assert!(ledger.read(&control, |r| r.verify_memories()).expect("read").is_empty());
+    }
+}
