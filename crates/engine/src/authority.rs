@@ -52,7 +52,7 @@ pub fn authorise_as(
     match decision.verdict {
         Verdict::Allow => return Ok(call.principal.clone()),
         Verdict::NeedsApproval if holds_secret(engine, call)? => {
-            return Ok(Principal::new(PrincipalKind::System, "approval").on_behalf_of(call.principal));
+            return Ok(approval().on_behalf_of(call.principal));
         }
         Verdict::NeedsApproval | Verdict::Refuse => {}
     }
@@ -83,6 +83,17 @@ pub fn authorise_as(
             _ => policy::writers(layer).join(", "),
         },
     })
+}
+
+/// Who applies what a person's secret approved.
+pub(crate) fn approval() -> Principal {
+    Principal::new(PrincipalKind::System, "approval")
+}
+
+/// Of those who act at the two ends of a change, the one who goes on record: whoever acts on a person's approval,
+/// so that it is signed.
+pub(crate) fn either(first: Principal, second: Principal) -> Principal {
+    if second.on_behalf_of.is_some() { second } else { first }
 }
 
 /// Puts a refusal on record; the same one again is counted.

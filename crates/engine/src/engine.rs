@@ -10,6 +10,7 @@ use std::{
 };
 
 use strata_core::time::Timestamp;
+use strata_embed::Embedder;
 use strata_store::{
     error::StoreError,
     faults::FaultPlan,
@@ -83,6 +84,13 @@ impl Engine {
             made: AtomicBool::new(false),
             home_made: OnceLock::new(),
         }
+    }
+
+    /// The same engine, embedding with `model` instead of the one that is configured.
+    #[must_use]
+    pub fn with_embedder(mut self, model: Box<dyn Embedder>) -> Self {
+        self.searcher.embed_with(model);
+        self
     }
 
     /// What the face told us.

@@ -5,6 +5,11 @@ use std::fmt::Display;
 use strata_core::error::{ErrorKind, ParseError};
 use strata_store::error::StoreError;
 
+use crate::render::shortened;
+
+/// Characters of what the caller named that are repeated.
+const SHOWN: usize = 200;
+
 /// A failed operation.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -29,7 +34,7 @@ pub enum Error {
         limit: usize,
     },
     /// Nothing visible has that id.
-    #[error("no {what} `{id}` is visible from here")]
+    #[error("no {what} `{}` is visible from here", shortened(id, SHOWN))]
     NotFound {
         /// The type of thing.
         what: &'static str,

@@ -12,5 +12,6 @@ pub mod jobs;
 pub mod load;
 pub mod purge;
 pub mod purged;
+pub mod reembed;
 pub mod reindex;
 pub mod transfer;

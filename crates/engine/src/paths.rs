@@ -23,16 +23,25 @@ const KEPT: [&str; 11] = [
 ];
 /// How the names of its databases begin, with what lies beside them.
 const KEPT_BEGINNINGS: [&str; 2] = ["ledger.db", "index-"];
+/// Of these, what nobody behind a protocol reads: its bytes hold what every project told, and no scope.
+const PRIVATE: [&str; 5] = ["config.toml", "purged.jsonl", "backups", "locks", "models"];
 
 /// The real path of something that is there and that the caller named, if it may reach there. A relative path
 /// starts where a command was typed, or for other callers at the project's root.
 ///
 /// # Errors
-/// `File` when nothing is there; `Outside` (and a line in the audit) when it lies outside.
+/// `File` when nothing is there; `Outside` (and a line in the audit) when it lies outside; an argument error (and a
+/// line in the audit) for the home's databases, backups and settings.
 pub fn reachable(engine: &Engine, call: &Call<'_>, field: &str, given: &str) -> Result<PathBuf, Error> {
     let named = from_start(engine, call, given);
     // Whether something is there is told only of places that the caller may reach.
     let path = confined(engine, call, field, "read a path", resolve(&named)?)?;
+    if !is_trusted(call) && is_private(engine, &path)? {
+        let reason = "the file is the home's own";
+        authority::record_refusal(engine, call, "read a path", None, "", reason)?;
+        let hint = "what is stored is read with `recall` and `inspect`";
+        return Err(Error::argument(field, "names a file that the home keeps for itself", hint));
+    }
     if let Err(source) = std::fs::symlink_metadata(&path) {
         return Err(Error::File { path: named.display().to_string(), source });
     }
@@ -70,6 +79,26 @@ fn is_kept(engine: &Engine, path: &Path) -> Result<bool, Error> {
     Ok(!is_wiki && (KEPT.contains(&first.as_str()) || KEPT_BEGINNINGS.iter().any(begins)))
 }
 
+/// Whether `path` is a file of the home whose bytes belong to no single project.
+fn is_private(engine: &Engine, path: &Path) -> Result<bool, Error> {
+    if let Some(key) = &engine.settings().config.judge.key_file
+        && *path == resolve(&engine.home().join(key))?
+    {
+        return Ok(true);
+    }
+    let Ok(inside) = path.strip_prefix(resolve(engine.home())?) else { return Ok(false) };
+    let first = inside.components().next().map(|part| part.as_os_str().to_string_lossy().to_lowercase());
+    Ok(first.is_some_and(|first| {
+        PRIVATE.contains(&first.as_str()) || KEPT_BEGINNINGS.iter().any(|word| first.starts_with(*word))
+    }))
+}
+
+/// Whoever types commands can read and write any file anyway; a client behind a protocol cannot.
+fn is_trusted(call: &Call<'_>) -> bool {
+    let is_person = matches!(call.principal.kind, PrincipalKind::Human | PrincipalKind::System);
+    is_person || call.face == Face::Cli
+}
+
 fn from_start(engine: &Engine, call: &Call<'_>, given: &str) -> PathBuf {
     let root = engine.settings().project_root.as_deref().filter(|_| call.face != Face::Cli);
     root.map_or_else(|| PathBuf::from(given), |root| root.join(given))
@@ -82,9 +111,7 @@ fn confined(
     action: &str,
     path: PathBuf,
 ) -> Result<PathBuf, Error> {
-    // Whoever types commands can read and write the file anyway; a client behind a protocol cannot.
-    let is_person = matches!(call.principal.kind, PrincipalKind::Human | PrincipalKind::System);
-    if is_person || call.face == Face::Cli {
+    if is_trusted(call) {
         return Ok(path);
     }
     let root = engine.settings().project_root.as_deref();

@@ -25,7 +25,7 @@ use crate::{
     },
     maintain::{
         backup, doctor::Doctor, due::Maintain, export::Export, import::Import, index_files::IndexFiles,
-        init::Init, jobs, load::Load, purge::Purge, reindex::Reindex,
+        init::Init, jobs, load::Load, purge::Purge, reembed::Reembed, reindex::Reindex,
     },
     memory::{
         chain::Chain, forget::Forget, inspect::Inspect, remember::Remember, restore::Restore, update::Update,
@@ -78,6 +78,7 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<Purge>(),
     entry::<Doctor>(),
     entry::<Reindex>(),
+    entry::<Reembed>(),
     entry::<jobs::list::List>(),
     entry::<jobs::show::Show>(),
     entry::<jobs::cancel::Cancel>(),

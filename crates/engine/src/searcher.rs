@@ -1,17 +1,19 @@
 //! The index and the embedding model of one home, and the ledger as the index follows it.
 
-use std::{sync::OnceLock, time::Duration};
+use std::{collections::HashMap, sync::OnceLock, time::Duration};
 
 use strata_core::{analysis, memory::Layer};
-use strata_embed::{Embedder as _, Semantic, StaticModel};
+use strata_embed::{self as embed, Semantic, StaticModel};
 use strata_store::{
     error::StoreError,
     faults::FaultPlan,
     index::{
-        CaughtUp, Change, CollectionKey, Embedder, Group, Index, Mark, Preparer, Section, Source, SourceKind,
-        Subject, TruthReader, Turn, WINDOW,
+        CaughtUp, Change, CollectionKey, Embedder, Group, Index, Mark, MissingVector, PackedVector, Preparer,
+        Section, Source, SourceKind, Subject, TruthReader, Turn, WINDOW,
     },
-    ledger::{ChangeCursor, Changed, EpisodeRow, Ledger, LedgerRead, MemoryRow, SourceRow, SourceState},
+    ledger::{
+        ChangeCursor, Changed, EpisodeRow, LOCAL, Ledger, LedgerRead, MemoryRow, OPEN, SourceRow, SourceState,
+    },
     sql::Control,
 };
 
@@ -23,10 +25,17 @@ const NUMBER_BITS: u32 = 48;
 /// The index and the model.
 pub struct Searcher {
     index: Index,
+    tenant: String,
     wanted: String,
     words_only: bool,
-    model: OnceLock<Result<(StaticModel<'static>, String), String>>,
+    model: OnceLock<Result<Model, String>>,
 }
+
+/// A model and the key of its vectors.
+type Model = (Box<dyn embed::Embedder>, String);
+
+/// Vectors for passages, and how many of those have no text any more.
+type Filled = (Vec<(MissingVector, PackedVector)>, usize);
 
 impl Searcher {
     /// Search in a home. Touches nothing.
@@ -35,12 +44,20 @@ impl Searcher {
             None => Index::new(&settings.home, analysis::VERSION, faults),
             Some(server) => Index::on_server(server.clone(), analysis::VERSION, faults),
         };
+        let tenant = settings.store.as_ref().map_or(LOCAL, |server| server.tenant()).to_owned();
         Self {
             index,
+            tenant,
             wanted: settings.config.semantic.model.clone(),
             words_only: settings.words_only,
             model: OnceLock::new(),
         }
+    }
+
+    /// Embeds with `model` instead of the one that is configured.
+    pub(crate) fn embed_with(&mut self, model: Box<dyn embed::Embedder>) {
+        let key = key_of(&*model);
+        self.model = OnceLock::from(Ok((model, key)));
     }
 
     /// The index.
@@ -52,9 +69,17 @@ impl Searcher {
     pub fn semantic(&self) -> Semantic {
         match self.loaded() {
             Ok(_) if self.words_only => Semantic::Off { reason: "words alone were asked for".to_owned() },
+            Ok((_, key)) if !self.is_answering(key) => Semantic::Warming,
             Ok(_) => Semantic::On,
             Err(reason) => Semantic::Off { reason: reason.clone() },
         }
+    }
+
+    /// Whether searches go by the vectors of this model: they do, unless those of another still do. An index that
+    /// cannot be read is told of by whoever reads it.
+    fn is_answering(&self, key: &str) -> bool {
+        let sets = self.index.vector_sets(&self.tenant).unwrap_or_default();
+        sets.iter().find(|set| set.is_active).is_none_or(|set| set.model == key)
     }
 
     /// The key of the model in use.
@@ -62,12 +87,47 @@ impl Searcher {
         self.loaded().as_ref().ok().map(|(_, key)| key.as_str())
     }
 
-    /// The vector of a query.
+    /// How many components its vectors have.
+    pub fn dimension(&self) -> Option<usize> {
+        self.loaded().as_ref().ok().map(|(model, _)| model.model().dimension())
+    }
+
+    /// The vector of a query; none while the vectors of another model answer, because two models' are never compared.
     pub fn embed_query(&self, text: &str) -> Option<Vec<f32>> {
         if self.words_only {
             return None;
         }
-        self.loaded().as_ref().ok().and_then(|(model, _)| model.embed_query(text))
+        let (model, key) = self.loaded().as_ref().ok()?;
+        if self.is_answering(key) { model.embed_query(text) } else { None }
+    }
+
+    /// The vectors that passages lack. One whose text is gone, or says nothing to the model, gets an empty one: it
+    /// is found by its words.
+    pub fn vectors_of(
+        &self,
+        ledger: &Ledger,
+        control: &Control,
+        missing: &[MissingVector],
+    ) -> Result<Filled, Error> {
+        let truth = LedgerTruth { ledger, control };
+        let mut sources: Vec<Source> = missing.iter().map(|place| place.source).collect();
+        sources.sort_unstable();
+        sources.dedup();
+        let changes = sources.into_iter().map(|source| truth.now(source)).collect::<Result<Vec<_>, _>>()?;
+        let embed = |text: &str| self.loaded().as_ref().ok().and_then(|(model, _)| model.embed_passage(text));
+        let preparer = Preparer { embedder: self.model().map(|model| Embedder { model, embed: &embed }) };
+        let made: HashMap<Source, Vec<Option<PackedVector>>> = preparer
+            .prepare(&truth, &changes)?
+            .into_iter()
+            .filter_map(|one| Some((one.source, one.passages?.parts.into_iter().map(|p| p.vector).collect())))
+            .collect();
+        let mut gone = 0;
+        let vectors = missing.iter().map(|place| {
+            let vector = made.get(&place.source).and_then(|parts| parts.get(place.part as usize)?.clone());
+            gone += usize::from(vector.is_none());
+            (*place, vector.unwrap_or(PackedVector { values: Vec::new(), scale: 0.0 }))
+        });
+        Ok((vectors.collect(), gone))
     }
 
     /// Brings the index up to the ledger for at most about `budget`.
@@ -84,18 +144,22 @@ impl Searcher {
         }
     }
 
-    fn loaded(&self) -> &Result<(StaticModel<'static>, String), String> {
+    fn loaded(&self) -> &Result<Model, String> {
         self.model.get_or_init(|| match self.wanted.as_str() {
             "static" => {
                 let model = StaticModel::built_in().map_err(|e| e.to_string())?;
-                // Conversation turns are embedded behind the turns before them; the key says how many.
-                let key = format!("{};window={WINDOW}", model.model());
-                Ok((model, key))
+                let key = key_of(&model);
+                Ok((Box::new(model), key))
             }
             "off" => Err("switched off in the configuration".to_owned()),
             other => Err(format!("no model `{other}`; use static or off")),
         })
     }
+}
+
+/// What the vectors are keyed by. Conversation turns are embedded behind the turns before them; the key says how many.
+fn key_of(model: &dyn embed::Embedder) -> String {
+    format!("{};window={WINDOW}", model.model())
 }
 
 /// The ledger and the indexed files, as a stream of changes.
@@ -107,6 +171,22 @@ struct LedgerTruth<'a> {
 impl LedgerTruth<'_> {
     fn read<T>(&self, job: impl FnOnce(&LedgerRead<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
         self.ledger.read(self.control, job)
+    }
+
+    /// A source as it stands now, at no place of its own: nothing counts as earlier than it.
+    fn now(&self, source: Source) -> Result<Change, StoreError> {
+        let (subject, file) = self.read(|r| {
+            Ok(match source.kind {
+                SourceKind::Memory => (memory_at(r, source.number, OPEN - 1)?, None),
+                SourceKind::Episode => {
+                    (r.episode_by_number(source.number)?.map(|row| episode_subject(r.tenant(), row)), None)
+                }
+                SourceKind::Document => (None, r.source(source.number)?),
+            })
+        })?;
+        let tenant = self.ledger.tenant();
+        let subject = subject.or_else(|| file.as_ref().and_then(|row| document_subject(tenant, row)));
+        Ok(Change { mark: Mark::default(), source, subject })
     }
 
     /// A change as the ledger alone can tell it, and the file whose text belongs to it.

@@ -12,6 +12,7 @@ use strata_core::{
     scope::Scope,
 };
 use strata_store::{
+    files::write_atomic,
     ledger::{NewAudit, NewRelation},
     sql::Control,
 };
@@ -128,6 +129,62 @@ fn a_report_takes_the_place_of_nothing_that_the_home_keeps() {
     s.ok("export", json!({ "path": at("exports.jsonl") }));
     s.ok("compile_wiki", json!({}));
     s.ok("drift_report", json!({}));
+}
+
+#[test]
+fn the_homes_own_files_are_read_by_nobody_behind_a_protocol() {
+    let mut s = owned(908);
+    s.scope = Scope::project("b");
+    said_by_agent(&mut s, json!({ "text": "the quokka gateway listens on 7431" }));
+    let backup = s.ok("backup_create", json!({}))["path"].as_str().expect("a path").to_owned();
+    write_atomic(&s.home.path().join("config.toml"), b"# quokka 7431\n").expect("written");
+    let at = |name: &str| s.home.path().join(name).display().to_string();
+    let files = [
+        at("ledger.db"),
+        at("ledger.db-wal"),
+        at("config.toml"),
+        at("backups"),
+        format!("{backup}/ledger.db"),
+    ];
+    s.scope = Scope::project("a");
+    s.set_kind(PrincipalKind::Agent);
+    for file in &files {
+        for tool in ["index", "import", "import_rules"] {
+            assert_eq!(s.fails(tool, json!({ "path": file })), ErrorKind::Invalid, "{tool} {file}");
+        }
+    }
+    let refused = s.ok("memory_audit", json!({ "denied_only": true, "action": "read a path" }));
+    assert!(refused["entries"][0]["count"].as_i64() >= Some(3), "{refused}");
+    let found = s.text("recall", json!({ "query": "quokka gateway" }));
+    assert!(!found.contains("7431"), "{found}");
+}
+
+#[test]
+fn a_text_that_is_no_name_is_neither_looked_for_nor_repeated() {
+    let mut s = owned(909);
+    s.set_kind(PrincipalKind::Agent);
+    s.ok("entity_add", json!({ "label": "deploy.sh", "kind": "script" }));
+    let long = "A ".repeat(1_000_000);
+    for (tool, arguments) in [
+        ("graph_rca", json!({ "query": long })),
+        ("graph_explore", json!({ "query": long })),
+        ("graph_trace", json!({ "query": long })),
+        ("graph_closure", json!({ "entity_id": long, "rel": "references" })),
+        ("relation_add", json!({ "source": long, "relation": "references", "target": "deploy.sh" })),
+        ("relation_add", json!({ "source": "deploy.sh", "relation": "references", "target": long })),
+        ("relation_add", json!({ "source": "deploy.sh", "relation": long, "target": "deploy.sh" })),
+        ("relation_list", json!({ "entity": long })),
+        ("relation_remove", json!({ "source": long, "relation": "references", "target": "deploy.sh" })),
+        ("snapshot_rollback", json!({ "version_id": long })),
+        ("snapshot_compare", json!({ "from": long })),
+        ("gate_apply", json!({ "id": long })),
+        ("review_show", json!({ "id": long })),
+        ("inspect", json!({ "id": long })),
+    ] {
+        let error = s.reply(tool, arguments).expect_err(tool);
+        let said = format!("{error} {}", error.hint());
+        assert!(said.len() < 2_000, "{tool} says {} bytes: {}", said.len(), &said[..200]);
+    }
 }
 
 #[test]

@@ -196,5 +196,5 @@ fn a_purge_that_was_cut_short_is_a_silent_failure_that_is_told() {
     ledger.write(&Control::default(), NOON, |w| w.open_purge(&open)).expect("noted");
     let report = s.ok("drift_report", json!({}));
     assert_eq!(report["failures"]["open_purges"], 1);
-    assert!(report["alerts"].to_string().contains("purges cut short: 1"), "{report}");
+    assert!(report["alerts"].to_string().contains("purge cut short: 1;"), "{report}");
 }

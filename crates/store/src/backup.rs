@@ -311,6 +311,9 @@ fn live_tombstones(
     Ok(purged.into_iter().map(|purged| (purged.kind, purged.id)).collect())
 }
 
+/// Why something is purged from a backup, on its record.
+pub(crate) const PURGED_AGAIN: &str = "purged before; done again in a backup";
+
 fn purge_again(
     write: &LedgerWrite<'_>,
     how: &Restore<'_>,
@@ -319,10 +322,8 @@ fn purge_again(
     let mut again = 0;
     for (kind, id) in purged {
         if write.holds(*kind, id)? {
-            let audit = NewAudit {
-                reason: "purged before; done again in a backup",
-                ..NewAudit::new(how.principal, how.face, "purge", id)
-            };
+            let audit =
+                NewAudit { reason: PURGED_AGAIN, ..NewAudit::new(how.principal, how.face, "purge", id) };
             let seq = write.record(&audit)?;
             write.purge(*kind, id, seq)?;
             again += 1;

@@ -15,8 +15,9 @@ use crate::{error::StoreError, sql::Param};
 /// Begins a statement that is meant to reach rows of any tenant: tests that damage a ledger have such.
 const ANY_TENANT: &str = "/* any tenant */";
 
-/// The file that every distinct statement is appended to, when the variable is set: see [`note`].
-const RECORD: &str = "STRATA_STATEMENTS";
+/// The file that every distinct statement is appended to, if `STRATA_STATEMENTS` named one when this was built: see
+/// [`note`].
+const RECORD: Option<&str> = option_env!("STRATA_STATEMENTS");
 
 /// Fails if `sql` touches a table of ours without naming its tenant. `params` are what it is run with.
 pub(crate) fn check(sql: &str, params: &[Param<'_>]) -> Result<(), StoreError> {
@@ -34,12 +35,11 @@ pub(crate) fn check(sql: &str, params: &[Param<'_>]) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Appends the statement with the types of its parameters to the file named by `STRATA_STATEMENTS`, once per
-/// process: one line of types, a tab and the text.
+/// Appends the statement with the types of its parameters to the file, once per process: one line of types, a tab
+/// and the text.
 fn note(sql: &str, params: &[Param<'_>]) {
-    static FILE: OnceLock<Option<std::path::PathBuf>> = OnceLock::new();
     static NOTED: std::sync::Mutex<BTreeSet<String>> = std::sync::Mutex::new(BTreeSet::new());
-    let Some(path) = FILE.get_or_init(|| std::env::var_os(RECORD).map(Into::into)) else { return };
+    let Some(path) = RECORD else { return };
     let types: Vec<&str> = params
         .iter()
         .map(|param| match param {
@@ -85,7 +85,7 @@ fn missing(sql: &str) -> Option<String> {
 enum Node<'s> {
     Word(&'s str),
     Mark(char),
-    Group(Vec<Node<'s>>),
+    Group(Vec<Self>),
 }
 
 impl Node<'_> {
@@ -244,7 +244,7 @@ fn touched<'s>(nodes: &[Node<'s>]) -> (Vec<(&'s str, &'s str)>, Vec<&'s str>) {
         };
         match nodes.get(at + 1) {
             Some(Node::Word(table)) if tables().contains(table) => {
-                ours.push((*table, alias.unwrap_or(table)))
+                ours.push((*table, alias.unwrap_or(table)));
             }
             Some(Node::Group(_)) => derived.extend(alias),
             _ => {}

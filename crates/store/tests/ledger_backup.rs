@@ -378,8 +378,7 @@ fn a_backup_is_made_while_others_write() {
             let mut written = 0;
             while !stop.load(std::sync::atomic::Ordering::Relaxed) {
                 let write = writer.write(&Control::default(), new.created_at, |w| {
-                    let seq = audited(w, "note", "x")?;
-                    if written == 0 { w.insert_memory(&new, seq).map(drop) } else { Ok(()) }
+                    if written == 0 { store(w, &new).map(drop) } else { audited(w, "note", "x").map(drop) }
                 });
                 write.expect("written");
                 written += 1;

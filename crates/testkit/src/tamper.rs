@@ -38,6 +38,10 @@ pub enum Damage<'a> {
     /// Another word in a state column (`layer` or `status`) of a memory, by its number: in its row and in all
     /// of its states, so that the two agree.
     Everywhere(i64, &'a str, &'a str),
+    /// A setting taken out, by its key.
+    SettingGone(&'a str),
+    /// A setting with the value of another home's, by its key.
+    SettingOther(&'a str),
     /// Signed heads behind a row taken out.
     HeadsAfter(i64),
     /// The states of a memory, by its number.
@@ -91,8 +95,8 @@ pub fn tamper(ledger: &Database, damage: Damage<'_>) {
             ("DELETE FROM memory_states WHERE from_seq > $1", vec![last.into()]),
             ("DELETE FROM episodes WHERE seq > $1", vec![last.into()]),
         ],
-        Damage::HeadKeys => vec![("UPDATE audit_heads SET public_key = zeroblob(32)", Vec::new())],
-        Damage::HeadSignatures => vec![("UPDATE audit_heads SET signature = zeroblob(64)", Vec::new())],
+        Damage::HeadKeys => vec![("UPDATE audit_heads SET public_key = $1", vec![(&[0; 32]).into()])],
+        Damage::HeadSignatures => vec![("UPDATE audit_heads SET signature = $1", vec![(&[0; 64]).into()])],
         Damage::Layer(id) => vec![("UPDATE memories SET layer = 'P0' WHERE id = $1", vec![id.into()])],
         Damage::Word("body") => vec![("UPDATE memories SET body = 'other' WHERE number = 1", Vec::new())],
         Damage::Word("title") => vec![("UPDATE memories SET title = 'other' WHERE number = 1", Vec::new())],
@@ -110,6 +114,11 @@ pub fn tamper(ledger: &Database, damage: Damage<'_>) {
         Damage::Rule("switch") => vec![("UPDATE rules SET enabled = 0", Vec::new())],
         Damage::Rule("end") => vec![("UPDATE rules SET to_seq = from_seq + 1", Vec::new())],
         Damage::Rule(_) => vec![("DELETE FROM rules", Vec::new())],
+        Damage::SettingGone(key) => vec![("DELETE FROM settings WHERE key = $1", vec![key.into()])],
+        Damage::SettingOther(key) => {
+            let other = "dbf2a7e2f5e5c1b0a5b8f1c0d3e4f5061728394a5b6c7d8e9f00112233445566";
+            vec![("UPDATE settings SET value = $2 WHERE key = $1", vec![key.into(), other.into()])]
+        }
         Damage::HeadsAfter(seq) => vec![("DELETE FROM audit_heads WHERE seq > $1", vec![seq.into()])],
         Damage::States(number) => {
             vec![("DELETE FROM memory_states WHERE number = $1", vec![number.into()])]
@@ -118,7 +127,7 @@ pub fn tamper(ledger: &Database, damage: Damage<'_>) {
             vec![("UPDATE snapshots SET seq = seq - 1 WHERE name = $1", vec![name.into()])]
         }
         Damage::SnapshotHash(name) => {
-            vec![("UPDATE snapshots SET hash = zeroblob(32) WHERE name = $1", vec![name.into()])]
+            vec![("UPDATE snapshots SET hash = $2 WHERE name = $1", vec![name.into(), (&[0; 32]).into()])]
         }
         Damage::FirstState(number) => vec![(
             "UPDATE memory_states SET confidence = 0.123 WHERE number = $1

@@ -140,17 +140,12 @@ fn p_layer_c43_nothing_found_is_said_on_every_face() {
 }
 
 #[test]
-fn status_and_doctor_create_nothing_and_every_other_use_initialises() {
-    for arguments in [
-        &["remember", "a first memory"][..],
-        &["recall", "anything"],
-        &["context"],
-        &["reflect", "lock the gate", "--kind", "rule"],
-    ] {
+fn looking_creates_nothing_and_the_first_write_initialises() {
+    for arguments in [&["remember", "a first memory"][..], &["reflect", "lock the gate", "--kind", "rule"]] {
         let home = TestHome::new();
-        for looking in ["status", "doctor"] {
-            strata(&home).run([looking]);
-            assert!(!home.path().exists(), "{looking}");
+        for looking in [&["status"][..], &["doctor"], &["recall", "anything"], &["context"]] {
+            strata(&home).run(looking);
+            assert!(!home.path().exists(), "{looking:?}");
         }
         strata(&home).run(arguments).success();
         assert_eq!(strata(&home).json(["status"])["status"], "ok", "{arguments:?}");

@@ -16,6 +16,7 @@ use strata_store::{
 use crate::{
     engine::Engine,
     error::Error,
+    gate::MAX_BODY,
     memory::reference::{Reference, sees_scope},
     operation::Call,
 };
@@ -41,12 +42,19 @@ impl From<&EntityRow> for Shown {
     }
 }
 
-/// The one entity that an argument names: by whole id, by label (the nearest scope's), or by number.
+/// Bytes of the longest text that names an entity, however it is spaced.
+const LONGEST_NAME: usize = 8 << 10;
+
+/// The one entity that an argument names: by whole id, by label (the nearest scope's), or by number. May be called
+/// while others wait: a text that is too long for a name is not looked at.
 pub(super) fn entity(
     read: &LedgerRead<'_>,
     call: &Call<'_>,
     text: &str,
 ) -> Result<Option<EntityRow>, StoreError> {
+    if text.len() > LONGEST_NAME {
+        return Ok(None);
+    }
     if let Ok(id) = Id::parse(text)
         && id.kind() == IdKind::Entity
     {
@@ -85,8 +93,13 @@ pub(super) fn unknown(name: &str) -> Error {
     }
 }
 
-/// Refuses a blank query.
+/// Refuses a blank query, and one that is no query.
 pub(super) fn needed(field: &str, text: &str) -> Result<(), Error> {
+    if text.len() > MAX_BODY {
+        let hint = "send the name, or the sentence that says what went wrong";
+        let message = format!("has {} bytes; at most {MAX_BODY} are looked up", text.len());
+        return Err(Error::argument(field, message, hint));
+    }
     if label::key(text).is_empty() {
         return Err(Error::argument(
             field,

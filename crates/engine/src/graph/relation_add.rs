@@ -31,7 +31,7 @@ use crate::{
     gate::Gate,
     memory::{draft::placed, remember::ScopeName},
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
-    render::{Document, Mark, Render},
+    render::{Document, Mark, Render, shortened},
     request::unit,
 };
 
@@ -226,13 +226,16 @@ fn link(w: &LedgerWrite<'_>, memory: i64, entities: &[i64]) -> Result<(), StoreE
     })
 }
 
+/// Characters of a misfit that are told: it repeats what the caller sent.
+const SHOWN: usize = 400;
+
 fn refusal(misfit: &Misfit) -> Error {
     let field = match misfit {
         Misfit::Unknown { .. } => "relation",
         Misfit::Kind { end: End::Source, .. } => "source",
         Misfit::Kind { .. } => "target",
     };
-    Error::argument(field, misfit.to_string(), misfit.hint())
+    Error::argument(field, shortened(&misfit.to_string(), SHOWN), misfit.hint())
 }
 
 impl Render for Response {

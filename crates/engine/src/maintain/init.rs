@@ -22,6 +22,16 @@ pub struct Init;
 /// The setting that salts the passphrase, in hexadecimal.
 pub const SALT: &str = "passphrase_salt";
 
+/// The word on record, and the reason where a passphrase was set.
+pub(crate) const ACTION: &str = "init";
+/// See [`ACTION`].
+pub(crate) const PASSPHRASE_SET: &str = "passphrase set";
+
+/// The hash that goes on record of the public half of a passphrase.
+pub(crate) fn key_hash(key: &str) -> [u8; 32] {
+    *blake3::hash(key.as_bytes()).as_bytes()
+}
+
 /// The passphrase is asked for at the terminal.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Request {
@@ -86,8 +96,11 @@ impl Operation for Init {
                 });
             }
             let key = public_key_text(secret);
-            let row =
-                NewAudit { reason: "passphrase set", ..NewAudit::new(call.principal, call.face, "init", "") };
+            let row = NewAudit {
+                reason: PASSPHRASE_SET,
+                after_hash: Some(key_hash(&key)),
+                ..NewAudit::new(call.principal, call.face, ACTION, "")
+            };
             ledger.write(&control, engine.clock().now(), |w| {
                 w.record(&row)?;
                 w.set_setting(PUBLIC_KEY, &key)?;
@@ -136,19 +149,27 @@ fn create_if_allowed(database: &Database, control: &Control) -> Result<(), Error
 }
 
 /// The salt of this home's passphrase, drawn at the first request.
+///
+/// # Errors
+/// A conflict when there is a passphrase and its salt is gone: with another one nobody would ever be recognised.
 pub fn salt(engine: &Engine, call: &Call<'_>) -> Result<[u8; 16], Error> {
     let ledger = engine.ledger(call)?;
     let mut fresh = [0; 16];
     engine.ids().fill(&mut fresh);
     let fresh = hexadecimal(&fresh);
     let kept = ledger.write(&engine.control(call), engine.clock().now(), |w| match w.setting(SALT)? {
-        Some(kept) => Ok(kept),
-        None => w.set_setting(SALT, &fresh).map(|()| fresh.clone()),
+        Some(kept) => Ok(Some(kept)),
+        None if w.setting(PUBLIC_KEY)?.is_some() => Ok(None),
+        None => w.set_setting(SALT, &fresh).map(|()| Some(fresh.clone())),
+    })?;
+    let kept = kept.ok_or_else(|| Error::Conflict {
+        message: "what this home's passphrase is salted with is gone".into(),
+        hint: "somebody changed the ledger's file: restore a backup".into(),
     })?;
     parse_salt(&kept).ok_or_else(|| Error::Internal("the passphrase's salt is damaged".into()))
 }
 
-fn parse_salt(text: &str) -> Option<[u8; 16]> {
+pub(crate) fn parse_salt(text: &str) -> Option<[u8; 16]> {
     let bytes: Option<Vec<u8>> =
         (0..text.len()).step_by(2).map(|i| u8::from_str_radix(text.get(i..i + 2)?, 16).ok()).collect();
     bytes?.try_into().ok()

@@ -9,6 +9,7 @@ use strata_store::{
     index::{Index, IndexWriter, Opened},
 };
 
+use super::reembed;
 use crate::{
     engine::Engine,
     error::Error,
@@ -88,6 +89,8 @@ fn rebuild(engine: &Engine, call: &Call<'_>, job: &Job<'_>) -> Result<Rebuilt, E
     let set_aside = drop_index(engine, call)?;
     let behind = index_everything(engine, call, &mut |done, total| job.progress(done, total, "indexing"))?;
     if behind == 0 && engine.searcher().index().database().exists(&engine.control(call))? {
+        // A model that is new here takes over from the one whose vectors were dropped.
+        reembed::complete(engine, call, &mut |_| Ok(()))?;
         // The rows that the rebuild replaced are gone; now their space goes, too.
         engine.searcher().index().database().compact(&engine.control(call))?;
     }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use strata_core::{
     memory::{Kind, Layer, Status, Tier},
     policy::Action,
+    principal::Principal,
 };
 use strata_store::ledger::{MemoryRow, NewAudit, State};
 
@@ -100,7 +101,7 @@ impl Operation for Update {
         let old = ledger.read(&control, |r| reference.find(r, call))?.existing()?;
         must_stand(&old)?;
         let state = next_state(&old, &request)?;
-        authority::authorise(engine, call, Action::Update, old.state.layer, &old.id)?;
+        let actor = authority::authorise(engine, call, Action::Update, old.state.layer, &old.id)?;
         let rewritten = request.text.is_some()
             || request.title.is_some()
             || request.kind.is_some()
@@ -110,7 +111,7 @@ impl Operation for Update {
             let evidence = evidence.into_iter().map(|e| e.reference).collect();
             replace(engine, call, &old, &state, evidence, &request)
         } else {
-            adjust(engine, call, &old, &state, &request)
+            adjust(engine, call, actor, &old, &state, &request)
         }
     }
 }
@@ -184,6 +185,7 @@ fn replace(
 fn adjust(
     engine: &Engine,
     call: &Call<'_>,
+    leaving: Principal,
     old: &MemoryRow,
     state: &State,
     request: &Request,
@@ -195,7 +197,8 @@ fn adjust(
             "give a new text, or another attribute to change",
         ));
     }
-    let actor = authority::authorise(engine, call, Action::Update, state.layer, &old.id)?;
+    let entering = authority::authorise(engine, call, Action::Update, state.layer, &old.id)?;
+    let actor = authority::either(entering, leaving);
     let reason = Gate::default().field("reason", request.reason.as_deref())?.unwrap_or_default();
     let row = NewAudit {
         layer: Some(state.layer),

@@ -73,11 +73,19 @@ pub fn store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Stored, 
     let contradicts = contradicted(&candidates, draft);
     let similar = nearest(candidates, draft);
     let plan = ledger.read(&control, |read| Ok(plan(read, call, draft, &identity, similar, now)))??;
-    if let Some(old) = &plan.predecessor {
-        let name =
-            if draft.action == Action::Remember.as_str() { Action::Update.as_str() } else { draft.action };
-        authority::authorise_as(engine, call, Action::Update, name, old.state.layer, &old.id)?;
-    }
+    let actor = match &plan.predecessor {
+        Some(old) => {
+            let name = if draft.action == Action::Remember.as_str() {
+                Action::Update.as_str()
+            } else {
+                draft.action
+            };
+            let leaving =
+                authority::authorise_as(engine, call, Action::Update, name, old.state.layer, &old.id)?;
+            authority::either(actor, leaving)
+        }
+        None => actor,
+    };
     let new = new_memory(engine, &actor, draft, &identity, plan.predecessor.as_ref(), &plan.reason);
     let text = (new.title.as_str(), draft.text.as_str());
     let noticed = noticing::look(engine, ledger, &control, text, &draft.scope, &new.writer)?;

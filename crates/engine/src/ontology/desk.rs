@@ -236,6 +236,9 @@ pub(super) fn checked(field: &str, id: &str) -> Result<(), Error> {
         "begins or ends with a dot or a space"
     } else if DEVICES.contains(&stem.as_str()) || numbered("com") || numbered("lpt") {
         "is a name that systems keep for devices"
+    } else if strata_core::id::Id::parse(id).is_ok() {
+        // The audit would tell its steps as those of a memory.
+        "is the id of something else"
     } else {
         return Ok(());
     };
@@ -301,6 +304,7 @@ mod tests {
             "a.",
             " a",
             "a..b",
+            "mem_0123456789",
             &"x".repeat(121),
         ] {
             assert!(checked("id", id).is_err(), "{id:?}");

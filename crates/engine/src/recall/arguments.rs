@@ -13,6 +13,7 @@ use super::search::{Floor, Query};
 use crate::{
     engine::Engine,
     error::Error,
+    gate::MAX_ENTRIES,
     memory::remember::LayerName,
     operation::Call,
     project::storable,
@@ -101,6 +102,7 @@ impl Request {
         let zone = &engine.settings().zone;
         let as_of = moment(zone, "as_of", self.as_of.as_deref())?;
         let valid_at = moment(zone, "valid_at", self.valid_at.as_deref())?;
+        self.check_lists()?;
         Ok(Query {
             text: self.query.clone(),
             scope: self.standing(call.scope),
@@ -120,6 +122,23 @@ impl Request {
             words_only: self.no_semantic.unwrap_or(false),
             limit: self.limit(engine),
         })
+    }
+
+    /// A filter longer than anything that is stored names nothing more, and databases read only so many values.
+    fn check_lists(&self) -> Result<(), Error> {
+        let lists = [
+            ("layers", self.layers.len()),
+            ("kinds", self.kinds.len()),
+            ("sources", self.sources.len()),
+            ("tags", self.tags.len()),
+        ];
+        match lists.into_iter().find(|(_, given)| *given > MAX_ENTRIES) {
+            None => Ok(()),
+            Some((field, given)) => {
+                let message = format!("has {given} entries; at most {MAX_ENTRIES} are looked for");
+                Err(Error::argument(field, message, "name fewer"))
+            }
+        }
     }
 
     fn limit(&self, engine: &Engine) -> usize {

@@ -145,7 +145,8 @@ fn ranked(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome, Er
     let context = QueryContext { people: &people, now: Some(now), zone: engine.settings().zone.clone() };
     let analysed = analysis::analyze_query(&query.text, &context);
     let values = if query.words_only { None } else { searcher.embed_query(&query.text) };
-    let vector = values.as_ref().zip(searcher.model()).map(|(values, model)| QueryVector { model, values });
+    let mut vector =
+        values.as_ref().zip(searcher.model()).map(|(values, model)| QueryVector { model, values });
     let as_of = query.as_of.map(|at| ledger.read(&control, |r| r.seq_at(at))).transpose()?;
     let settings = rank_settings(engine, query.floor, now);
     let filter = Filter { only: ledger.read(&control, |r| marked(r, query))?, ..filter(query) };
@@ -162,7 +163,14 @@ fn ranked(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome, Er
             settings: &settings,
             limit: wanted,
         };
-        let answer = searcher.index().search(&control, &request, &caught_up.pending)?;
+        let answer = match searcher.index().search(&control, &request, &caught_up.pending) {
+            // Another model took over since the query was embedded: its words still find.
+            Err(strata_store::error::StoreError::Invalid(_)) if vector.is_some() => {
+                vector = None;
+                continue;
+            }
+            answer => answer?,
+        };
         let exhausted = answer.found.len() < wanted;
         let outcome = ledger.read(&control, |r| join(r, query, now, as_of, answer))?;
         if outcome.hits.len() >= query.limit || exhausted || widenings == WIDENINGS {

@@ -94,8 +94,7 @@ impl Operation for Resolve {
             Decision::KeepB => (&b, &a),
             Decision::KeepBoth => {
                 // It takes both to say that neither gives way.
-                let (first, second) = (may(&a)?, may(&b)?);
-                let actor = if second.on_behalf_of.is_some() { second } else { first };
+                let actor = authority::either(may(&a)?, may(&b)?);
                 dismiss(engine, call, &actor, (review, &note), &b)?;
                 return Ok(Response::new(review, request.decision, vec![a.id, b.id], None));
             }

@@ -82,8 +82,8 @@ fn edit(engine: &Engine, call: &Call<'_>, old: &Target, request: &Request) -> Re
     let layer = request.layer.map_or(memory.state.layer, Layer::from);
     let state = State { layer, ..memory.state };
     let may = |layer| authority::authorise_as(engine, call, Action::Update, ACTION, layer, &memory.id);
-    may(memory.state.layer)?;
-    let actor = may(layer)?;
+    let leaving = may(memory.state.layer)?;
+    let actor = authority::either(may(layer)?, leaving);
     let number = match text.filter(|text| *text != memory.body) {
         Some(text) => rewrite(engine, call, old, (text, &state, attributes), reason)?,
         None if attributes == old.attributes && state == memory.state => {

@@ -251,10 +251,12 @@ impl LedgerRead<'_> {
     /// Every head that was signed, in order.
     pub fn signed_heads(&self) -> Result<Vec<SignedHead>, StoreError> {
         self.transaction.query(
-            "SELECT seq, hash, epoch, at, public_key, signature FROM audit_heads WHERE tenant = $1 ORDER BY seq, at",
+            "SELECT seq, hash, epoch, at, public_key, signature FROM audit_heads WHERE tenant = $1
+             ORDER BY seq, at, epoch",
             params![self.tenant],
             |row| {
-                let signature = row.blob(5)?.try_into().map_err(|_| self.corrupt("a signature is not 64 bytes"))?;
+                let signature =
+                    row.blob(5)?.try_into().map_err(|_| self.corrupt("a signature is not 64 bytes"))?;
                 Ok(SignedHead {
                     checkpoint: Checkpoint { seq: row.get(0)?, hash: self.hash(row.blob(1)?)? },
                     epoch: row.get(2)?,

@@ -231,7 +231,9 @@ impl LedgerRead<'_> {
     pub fn sessions(&self, scope: &Scope, limit: usize) -> Result<Vec<SessionRow>, StoreError> {
         let mut all = Conditions::new("tenant", self.tenant);
         all.visible_from("", scope);
-        all.sql.push_str(" GROUP BY namespace, project, session ORDER BY max(at) DESC");
+        all.sql.push_str(
+            " GROUP BY namespace, project, session ORDER BY max(at) DESC, namespace, project, session",
+        );
         all.limit(limit);
         let sql = format!(
             "SELECT namespace, project, '', session, min(at), max(at), count(*) FROM episodes WHERE {}",

@@ -131,7 +131,7 @@ impl LedgerRead<'_> {
     pub fn last_done(&self, kind: &str) -> Result<Option<JobRow>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM jobs WHERE tenant = $1 AND kind = $2 AND state = 'done'
-             ORDER BY finished_at DESC LIMIT 1"
+             ORDER BY finished_at DESC, id LIMIT 1"
         );
         self.transaction.query_one(&sql, params![self.tenant, kind], job_from)
     }

@@ -126,11 +126,12 @@ impl LedgerWrite<'_> {
             "EXISTS (SELECT 1 FROM memory_states s WHERE s.tenant = o.tenant AND s.number = o.number
                  AND s.from_seq = $2 AND {LIVE_STATE})"
         );
+        // Asked for in order of the number itself, SQLite reads all memories by number rather than the few related.
         for related in ["o.supersedes = memories.id", "memories.supersedes = o.id"] {
             let sql = format!(
                 "UPDATE memories SET superseded_by =
                      (SELECT o.id FROM memories o WHERE o.tenant = memories.tenant AND {related} AND {comes_back}
-                      ORDER BY o.number DESC LIMIT 1)
+                      ORDER BY -o.number LIMIT 1)
                  WHERE memories.tenant = $1 AND memories.status = 'superseded' AND memories.superseded_by IS NULL
                      AND memories.number IN (SELECT number FROM memory_states WHERE tenant = $1 AND from_seq = $2)"
             );

@@ -1,12 +1,16 @@
 //! Proving that the audit is whole, or saying where it is not.
 
 mod events;
+mod origins;
 mod questions;
 mod rules;
 
+use std::collections::BTreeSet;
+
 use strata_core::{
-    chain::{Break, Checkpoint, Head},
+    chain::{AuditEntry, Break, Checkpoint, Head, Outcome},
     signing::PublicKey,
+    time::Timestamp,
 };
 
 pub use self::{events::EventFinding, questions::QuestionFinding, rules::RuleFinding};
@@ -17,7 +21,7 @@ use super::{
     rules::{RuleAttributes, rule_hash},
     states::State,
 };
-use crate::{error::StoreError, params};
+use crate::{backup::PURGED_AGAIN, error::StoreError, params};
 
 /// Who applies what a human's secret has approved.
 const APPROVAL: &str = "system:approval";
@@ -49,7 +53,7 @@ pub enum Finding {
         /// The entry that was signed.
         seq: i64,
     },
-    /// Something was approved later than the last head that was signed, and an approval signs.
+    /// Something was approved and its change has no signed head, although an approval signs.
     #[error("audit entry {seq} is an approval without a signature")]
     Unsigned {
         /// The approval.
@@ -98,6 +102,12 @@ pub enum MemoryFinding {
     /// Its present state is not its last state row, or a state is not what the audit says was done.
     #[error("the state of `{id}` was changed behind the ledger's back")]
     StateChanged {
+        /// The memory.
+        id: String,
+    },
+    /// It is on record and neither stored nor purged, or marked as purged although nobody purged it.
+    #[error("`{id}` was taken out behind the ledger's back")]
+    Missing {
         /// The memory.
         id: String,
     },
@@ -161,11 +171,11 @@ impl LedgerRead<'_> {
                 None => checkpoints.push(head.checkpoint),
             }
         }
+        let mut approvals = Approvals::default();
+        let (entries, head) = self.follow_chain(&checkpoints, &mut approvals, &mut findings)?;
         if key.is_some() {
-            let last_signed = signed.iter().map(|head| head.checkpoint.seq).max().unwrap_or(0);
-            findings.extend(self.unsigned_approval(last_signed)?);
+            findings.extend(approvals.unsigned(&signed));
         }
-        let (entries, head) = self.follow_chain(&checkpoints, &mut findings)?;
         let behind = checkpoints.iter().filter(|checkpoint| checkpoint.seq > head.seq);
         findings.extend(behind.filter_map(|checkpoint| head.check(checkpoint).err().map(Finding::from)));
         findings.extend(self.unaudited(head.seq)?);
@@ -180,12 +190,14 @@ impl LedgerRead<'_> {
     fn follow_chain(
         &self,
         checkpoints: &[Checkpoint],
+        approvals: &mut Approvals,
         findings: &mut Vec<Finding>,
     ) -> Result<(i64, Head), StoreError> {
         let mut entries = 0;
         let mut head = Head::GENESIS;
         self.for_each_audit(|row| {
             entries += 1;
+            approvals.see(&row.entry);
             head = match head.follow(&row) {
                 Ok(next) => next,
                 Err(found) => {
@@ -204,7 +216,8 @@ impl LedgerRead<'_> {
 
     /// Compares every memory with the hash that the audit keeps of it, its present state with its last
     /// state row, and each state with the audit row that made it: layer and status, and all of it where that row
-    /// has the state's hash. Returns what is wrong, by number.
+    /// has the state's hash. Also names what no audit row can have made, and what is gone though it was
+    /// never purged.
     pub fn verify_memories(&self) -> Result<Vec<MemoryFinding>, StoreError> {
         let sql = format!(
             "SELECT {CONTENT_COLUMNS}, m.id, m.salt, m.content_version, m.content_hash, a.after_hash,
@@ -259,7 +272,10 @@ impl LedgerRead<'_> {
             }
             Ok(())
         })?;
-        for changed in self.changed_states()? {
+        let mut others = self.changed_states()?;
+        others.extend(self.without_origin()?);
+        others.extend(self.missing()?);
+        for changed in others {
             if !findings.contains(&changed) {
                 findings.push(changed);
             }
@@ -337,14 +353,6 @@ impl LedgerRead<'_> {
         Ok(found)
     }
 
-    /// The first approval behind the last signed head.
-    fn unsigned_approval(&self, last_signed: i64) -> Result<Option<Finding>, StoreError> {
-        let sql = "SELECT min(seq) FROM audit WHERE tenant = $1 AND seq > $2 AND principal = $3 AND outcome = 'done'";
-        let values = params![self.tenant, last_signed, APPROVAL];
-        let seq = self.transaction.query_one(sql, values, |row| row.get::<Option<i64>>(0))?.flatten();
-        Ok(seq.map(|seq| Finding::Unsigned { seq }))
-    }
-
     fn unaudited(&self, last: i64) -> Result<Vec<Finding>, StoreError> {
         let mut findings = Vec::new();
         for (table, column) in [
@@ -366,6 +374,40 @@ impl LedgerRead<'_> {
             }
         }
         Ok(findings)
+    }
+}
+
+/// The approvals of a chain, each with the last entry of the change that it was part of.
+///
+/// Entries of one change follow each other at one microsecond; what comes later begins another.
+#[derive(Default)]
+struct Approvals {
+    /// First approval and last entry of each change with one.
+    changes: Vec<(i64, i64)>,
+    /// When the last entry was made, and whether its change has an approval.
+    last: Option<(Timestamp, bool)>,
+}
+
+impl Approvals {
+    fn see(&mut self, entry: &AuditEntry) {
+        let goes_on = self.last.filter(|(at, _)| entry.at.0 == at.0.saturating_add(1));
+        let approved_before = goes_on.is_some_and(|(_, approved)| approved);
+        // What is purged again from a backup was approved, and signed, where it was purged first.
+        let again = entry.reason == PURGED_AGAIN;
+        let approves = entry.principal == APPROVAL && entry.outcome == Outcome::Done && !again;
+        match self.changes.last_mut().filter(|_| approved_before) {
+            Some((_, end)) => *end = entry.seq,
+            None if approves => self.changes.push((entry.seq, entry.seq)),
+            None => {}
+        }
+        self.last = Some((entry.at, approved_before || approves));
+    }
+
+    /// The first whose change has no signed head.
+    fn unsigned(&self, signed: &[SignedHead]) -> Option<Finding> {
+        let places: BTreeSet<i64> = signed.iter().map(|head| head.checkpoint.seq).collect();
+        let mut unsigned = self.changes.iter().filter(|(from, to)| places.range(from..=to).next().is_none());
+        unsigned.next().map(|(seq, _)| Finding::Unsigned { seq: *seq })
     }
 }
 

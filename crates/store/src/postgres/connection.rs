@@ -132,9 +132,45 @@ impl Connection {
         }
     }
 
+    /// Ends a transaction that changed nothing, without waiting for the answer: the next statement's comes behind
+    /// it. Should the connection have broken, that statement finds out.
+    pub(super) fn let_go(&self) {
+        if self.in_transaction.get() && !self.client.is_closed() {
+            self.send("ROLLBACK");
+            self.in_transaction.set(false);
+        }
+    }
+
+    /// Sends statements whose answer nobody needs.
+    pub(super) fn send(&self, sql: &str) {
+        let (Ok(runtime), client) = (self.runtime(), &self.client) else { return };
+        drive(runtime, async {
+            let mut sending = std::pin::pin!(client.batch_execute(sql));
+            // The first look hands the statement to the connection, the next turn of the runtime puts it on the wire.
+            let handed_over = std::future::poll_fn(|context| {
+                drop(sending.as_mut().poll(context));
+                std::task::Poll::Ready(())
+            });
+            handed_over.await;
+            tokio::task::yield_now().await;
+        });
+    }
+
     /// Runs statements without parameters.
     pub(super) fn batch(&self, control: &Control, sql: &str) -> Result<(), StoreError> {
         self.wait(control, self.client.batch_execute(sql))
+    }
+
+    /// The same for statements that begin and end a transaction.
+    pub(super) fn once(&self, control: &Control, sql: &str) -> Result<Vec<Texts>, StoreError> {
+        self.in_transaction.set(true);
+        let outcome = self.texts(control, sql);
+        if outcome.is_ok() {
+            self.in_transaction.set(false);
+        } else {
+            self.roll_back();
+        }
+        outcome
     }
 
     /// Runs statements without parameters and returns the rows of all of them.

@@ -33,7 +33,7 @@ impl Drop for SessionLock<'_> {
     fn drop(&mut self) {
         if let Ok(connection) = self.lease.get() {
             let free = format!("SELECT pg_catalog.pg_advisory_unlock({})", self.key);
-            connection.batch(&Control::default(), &free).ok();
+            connection.send(&free);
         }
     }
 }

@@ -39,7 +39,7 @@ use crate::{
     retry::patiently,
     sql::{Access, Control, Creation, DatabaseOptions, Transaction},
 };
-use connection::Connection;
+use connection::{Connection, Texts};
 use names::{key, literal, quoted};
 
 /// Connections per process and schema: one writer and four readers at once.
@@ -190,7 +190,7 @@ impl Store {
         let connection = self.begin(&mut lease, control, &self.begin_read())?;
         let session = Session::new(connection, control, &self.options().faults);
         let outcome = job(&Transaction::postgres(&session));
-        connection.roll_back();
+        connection.let_go();
         outcome
     }
 
@@ -213,14 +213,16 @@ impl Store {
 
     pub(crate) fn data_version(&self, control: &Control) -> Result<i64, StoreError> {
         let mut lease = self.0.connections.lease(control, || self.open(control))?;
-        let connection = self.begin(&mut lease, control, &self.begin_read())?;
-        let rows = connection.texts(control, &self.ask_version());
-        connection.roll_back();
-        let number = |row: &Vec<Option<String>>, at: usize| {
+        let mut rows = self.version(lease.get()?, control);
+        if matches!(rows, Err(StoreError::Disconnected { .. })) {
+            lease.replace(|| self.open(control))?;
+            rows = self.version(lease.get()?, control);
+        }
+        let number = |row: &Texts, at: usize| {
             row.get(at).and_then(|text| text.as_ref()?.parse::<i64>().ok()).unwrap_or(0)
         };
         // The number of a restored dump may be one that was seen before; the transaction's never is.
-        Ok(rows?.first().map_or(0, |row| (number(row, 1) << 31) ^ number(row, 0)))
+        Ok(rows?.map_or(0, |row| (number(&row, 1) << 31) ^ number(&row, 0)))
     }
 
     pub(crate) fn close(&self) {
@@ -341,10 +343,17 @@ impl Store {
     }
 
     fn is_born(&self, connection: &Connection, control: &Control) -> Result<bool, StoreError> {
-        connection.begin(control, &self.begin_read())?;
-        let rows = connection.texts(control, &self.ask_version());
-        connection.roll_back();
-        Ok(!rows?.is_empty())
+        Ok(self.version(connection, control)?.is_some())
+    }
+
+    /// The tenant's row of commits, in a transaction of its own.
+    fn version(&self, connection: &Connection, control: &Control) -> Result<Option<Texts>, StoreError> {
+        let sql = format!(
+            "{}; SELECT number, xmin FROM commits WHERE tenant = {}; ROLLBACK",
+            self.begin_read(),
+            literal(self.tenant())
+        );
+        connection.once(control, &sql).map(|rows| rows.into_iter().nth(1))
     }
 
     /// One writer per tenant: its lock comes first.
@@ -374,10 +383,6 @@ impl Store {
              ON CONFLICT (tenant) DO UPDATE SET number = commits.number + 1",
             literal(self.tenant())
         )
-    }
-
-    fn ask_version(&self) -> String {
-        format!("SELECT number, xmin FROM commits WHERE tenant = {}", literal(self.tenant()))
     }
 
     fn not_initialised(&self) -> StoreError {

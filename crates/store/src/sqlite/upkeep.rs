@@ -1,6 +1,6 @@
 //! Work on the whole file, outside any transaction: log, free space, integrity, copies.
 
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 
 use rusqlite::{
     OpenFlags,
@@ -11,12 +11,42 @@ use super::{Store, errors::classify, open::Connection};
 use crate::{
     error::StoreError,
     files::open_private,
+    migrate::{self, Schema},
     retry::{Patience, patiently},
-    sql::Control,
+    sql::{Control, Row},
 };
 
 /// Pages copied before writers get a chance: 4 MiB.
 const PAGES_PER_STEP: i32 = 1024;
+
+/// Everything that a database file is made of, but what SQLite keeps for itself.
+const OBJECTS: &str = "SELECT type, name, COALESCE(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY 1, 2";
+
+/// Type, name and text of a table, an index, a view or a trigger.
+type Object = (String, String, String);
+
+fn object_from(row: &Row<'_>) -> Result<Object, StoreError> {
+    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+}
+
+/// What the migrations of `schema` did not make, and what they made and is not there as they made it. A trigger
+/// that somebody else put there would change what every later write says.
+fn objects_that_differ(made: Vec<Object>, schema: &Schema) -> Result<Vec<String>, StoreError> {
+    let place = Path::new(":memory:");
+    let model = rusqlite::Connection::open_in_memory().map_err(|error| classify(&error, place))?;
+    let read = || -> rusqlite::Result<Vec<Object>> {
+        model.execute_batch(migrate::TABLE)?;
+        schema.migrations.iter().try_for_each(|migration| model.execute_batch(migration.sql))?;
+        let mut statement = model.prepare(OBJECTS)?;
+        statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
+    };
+    let known: BTreeSet<Object> = read().map_err(|error| classify(&error, place))?.into_iter().collect();
+    let made: BTreeSet<Object> = made.into_iter().collect();
+    let named = |(kind, name, _): &Object, what: &str| format!("the {kind} `{name}` {what}");
+    let strange = made.difference(&known).map(|o| named(o, "is not one that Strata makes"));
+    let lost = known.difference(&made).map(|o| named(o, "is not there as Strata makes it"));
+    Ok(strange.chain(lost).collect())
+}
 
 impl Store {
     pub(crate) fn checkpoint(&self, control: &Control) -> Result<(), StoreError> {
@@ -34,11 +64,18 @@ impl Store {
         let pragma = if quick { "PRAGMA quick_check(20)" } else { "PRAGMA integrity_check(20)" };
         self.read(control, |transaction| {
             let findings = transaction.query(pragma, &[], |row| row.get::<String>(0));
-            match findings {
-                Ok(findings) => Ok(findings.into_iter().filter(|finding| finding != "ok").collect()),
-                Err(StoreError::Corrupt { detail, .. }) => Ok(vec![detail]),
-                Err(error) => Err(error),
+            let mut findings: Vec<String> = match findings {
+                Ok(findings) => findings.into_iter().filter(|finding| finding != "ok").collect(),
+                Err(StoreError::Corrupt { detail, .. }) => return Ok(vec![detail]),
+                Err(error) => return Err(error),
+            };
+            let applied = migrate::applied(transaction)?;
+            // What a newer binary has made here is its own affair.
+            if applied.last().map(|last| last.version) == Some(self.0.options.schema.latest()) {
+                let made = transaction.query(OBJECTS, &[], object_from)?;
+                findings.extend(objects_that_differ(made, &self.0.options.schema)?);
             }
+            Ok(findings)
         })
     }
 

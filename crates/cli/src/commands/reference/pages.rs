@@ -21,8 +21,8 @@ pub(super) fn head(title: &str) -> String {
 pub(super) fn tools() -> String {
     let mut page = head("MCP tools");
     page.push_str(
-        "\n`strata serve --toolsets NAMES` chooses what a client is shown; the default is `core`. Replies are Markdown \
-         unless a call says `format: \"json\"`.\n",
+        "\n`strata serve --toolsets NAMES` chooses what a client is shown; the default is `core`. A call chooses the \
+         form of its reply with `format`; each tool says which is its own.\n",
     );
     for toolset in Toolset::ALL {
         let entries: Vec<_> = OPERATIONS
@@ -117,7 +117,9 @@ const fn meaning(kind: ErrorKind) -> &'static str {
         ErrorKind::NotFound => "What the request names does not exist, or is not visible from its scope.",
         ErrorKind::Refused => "The policy forbids it to this principal. The refusal is on record.",
         ErrorKind::ApprovalRequired => "It needs a person's approval with the passphrase.",
-        ErrorKind::Conflict => "Somebody else changed the thing first: read it again.",
+        ErrorKind::Conflict => {
+            "Somebody else changed the thing first, or its state does not allow it: read it again. A wrong passphrase is one, too."
+        }
         ErrorKind::TooLarge => "A limit on size or number was exceeded.",
         ErrorKind::Busy => "The store or the server is busy: try again later.",
         ErrorKind::Deadline => "The call took longer than it may.",

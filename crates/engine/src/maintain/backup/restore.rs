@@ -209,7 +209,7 @@ fn authorise(engine: &Engine, call: &Call<'_>, id: &str, held: &Held) -> Result<
     match allowed {
         Verdict::Allow => return Ok(call.principal.clone()),
         Verdict::NeedsApproval if authority::holds_secret(engine, call)? => {
-            return Ok(Principal::new(PrincipalKind::System, "approval").on_behalf_of(call.principal));
+            return Ok(authority::approval().on_behalf_of(call.principal));
         }
         Verdict::NeedsApproval | Verdict::Refuse => {}
     }

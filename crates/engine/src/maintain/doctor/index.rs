@@ -76,6 +76,11 @@ impl Examination<'_> {
     fn vectors(&mut self) -> Result<(), Error> {
         let model = match (self.engine.searcher().semantic(), self.engine.searcher().model()) {
             (Semantic::On, Some(model)) => model.to_owned(),
+            (Semantic::Warming, _) => {
+                let detail = "the vectors of the model in use are not complete; searches go by words alone";
+                self.warn("vectors", detail, "`strata reembed` makes them");
+                return Ok(());
+            }
             (state, _) => {
                 self.warn(
                     "vectors",

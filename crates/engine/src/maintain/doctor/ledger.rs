@@ -2,18 +2,22 @@
 
 use std::collections::{HashMap, HashSet};
 
-use strata_core::{chain::Checkpoint, memory::Status, time::Timestamp};
+use strata_core::{
+    chain::{Checkpoint, Outcome},
+    memory::Status,
+    time::Timestamp,
+};
 use strata_store::{
     backup,
-    ledger::{MemoryFilter, MemoryFinding, OPEN, SCHEMA},
+    ledger::{AuditFilter, MemoryFilter, MemoryFinding, OPEN, SCHEMA},
     sql::Access,
 };
 
 use super::Examination;
 use crate::{
-    authority::{PUBLIC_KEY, parse_public_key},
+    authority::{self, PUBLIC_KEY, parse_public_key},
     error::Error,
-    maintain::backup::directory,
+    maintain::{backup::directory, init},
     render::counted,
 };
 
@@ -76,6 +80,7 @@ impl Examination<'_> {
         if let Some(None) = known {
             self.bad("audit", "the key that signatures are checked against is damaged", "restore a backup");
         }
+        self.passphrase(key.as_deref())?;
         let last_purge = purged.iter().map(|p| p.at).max();
         let witnesses = self.witnesses(&epoch, last_purge)?;
         let key = known.flatten();
@@ -103,6 +108,42 @@ impl Examination<'_> {
             );
             self.bad("audit", finding.to_string(), hint);
         }
+        Ok(())
+    }
+
+    /// The passphrase is the one that was set, once, and can be derived again.
+    fn passphrase(&mut self, key: Option<&str>) -> Result<(), Error> {
+        let set = AuditFilter {
+            action: Some(init::ACTION.to_owned()),
+            outcome: Some(Outcome::Done),
+            limit: usize::MAX,
+            ..AuditFilter::default()
+        };
+        let approved = AuditFilter {
+            principal: Some(authority::approval().to_string()),
+            outcome: Some(Outcome::Done),
+            ..AuditFilter::default()
+        };
+        let (set, salt, signed) =
+            self.engine.existing_ledger()?.read(&self.engine.control(self.call), |r| {
+                let signed = !r.signed_heads()?.is_empty() || r.audit_count(&approved)? > 0;
+                Ok((r.audit(&set)?, r.setting(init::SALT)?, signed))
+            })?;
+        let set: Vec<_> = set.into_iter().filter(|l| l.entry.reason == init::PASSPHRASE_SET).collect();
+        let recorded = set.last().and_then(|linked| linked.entry.after_hash);
+        let what = match key {
+            None if !set.is_empty() => "a passphrase was set, and the home has none any more",
+            None if signed => "something was approved with a passphrase, and the home has none any more",
+            _ if set.len() > 1 => "a passphrase was set although the home had one",
+            Some(key) if recorded.is_some_and(|hash| hash != init::key_hash(key)) => {
+                "the passphrase is another one than was set"
+            }
+            Some(_) if salt.as_deref().is_some_and(|salt| init::parse_salt(salt).is_none()) => {
+                "what the passphrase is salted with is damaged: it cannot be recognised any more"
+            }
+            _ => return Ok(()),
+        };
+        self.bad("audit", what, "somebody changed the ledger's file; restore a backup");
         Ok(())
     }
 
@@ -137,6 +178,12 @@ impl Examination<'_> {
         };
         let text = ids(|f| if let MemoryFinding::TextChanged { id } = f { Some(id) } else { None });
         let state = ids(|f| if let MemoryFinding::StateChanged { id } = f { Some(id) } else { None });
+        let gone = ids(|f| if let MemoryFinding::Missing { id } = f { Some(id) } else { None });
+        if !gone.is_empty() {
+            let count = counted(gone.len(), "memory");
+            let detail = format!("{count} on record, neither here nor purged: {}", named(&gone));
+            self.bad("texts", detail, "somebody changed the ledger's file; compare with a backup");
+        }
         for (changed, what) in [(text, "text"), (state, "state")] {
             if !changed.is_empty() {
                 let count = counted(changed.len(), "memory");

@@ -49,7 +49,8 @@ impl Examination<'_> {
         let most = if self.full { usize::MAX } else { RECENT };
         let (all, wrong) = ledger.read(&self.engine.control(call), |r| {
             let all = r.snapshots()?;
-            let mut wrong = Vec::new();
+            let mut wrong: Vec<String> =
+                r.missing_snapshots()?.into_iter().map(|name| format!("'{name}' (gone)")).collect();
             for (n, snapshot) in all.iter().enumerate() {
                 if call.cancel.is_cancelled() {
                     return Err(StoreError::Cancelled);

@@ -17,7 +17,7 @@ use crate::{
     drift::{self, DriftReport},
     engine::Engine,
     error::Error,
-    maintain::reindex::index_everything,
+    maintain::{reembed, reindex::index_everything},
     operation::{Call, Operation},
     render::counted,
     wiki,
@@ -161,7 +161,9 @@ fn tidy_index(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
     let behind = index_everything(engine, call, &mut |_, _| {
         if call.cancel.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
     })?;
+    let (embedded, _) = if behind == 0 { reembed::complete(engine, call, &mut |_| Ok(()))? } else { (0, 0) };
     Ok(match behind {
+        0 if embedded > 0 => format!("complete; {} embedded", counted(embedded, "passage")),
         0 => "complete".to_owned(),
         n => format!("{} behind; another process is indexing them", counted(n, "change")),
     })
