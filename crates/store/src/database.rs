@@ -231,6 +231,18 @@ impl Database {
         }
     }
 
+    /// Removes everything the tenant has on a server, as if it had never been there. For tenants that were made to
+    /// measure something: nothing is recorded.
+    ///
+    /// # Errors
+    /// [`StoreError::Invalid`] for a file, which goes as a whole.
+    pub fn erase_tenant(&self, control: &Control) -> Result<(), StoreError> {
+        match &self.driver {
+            Driver::Sqlite(_) => Err(StoreError::Invalid("a file has one tenant: remove the file".into())),
+            Driver::Postgres(store) => store.erase_tenant(control),
+        }
+    }
+
     /// Closes the idle connections; the next job opens the file anew.
     pub fn close(&self) {
         either!(self, store => store.close());

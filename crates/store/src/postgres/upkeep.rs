@@ -1,6 +1,6 @@
 //! Work on all tables of a schema, outside any transaction.
 
-use super::{Store, connection::Connection, names::literal};
+use super::{Store, Turn, connection::Connection, names::literal};
 use crate::{
     error::StoreError,
     sql::{Control, Transaction},
@@ -22,6 +22,29 @@ impl Store {
             connection.batch(control, &format!("{how} {table}"))?;
         }
         Ok(())
+    }
+
+    /// Removes every row of the tenant, also the one that says that it is there.
+    pub(crate) fn erase_tenant(&self, control: &Control) -> Result<(), StoreError> {
+        let _turn = self.0.turns.lease(control, || Ok(Turn))?;
+        let mut lease = self.0.connections.lease(control, || self.open_for_writing(control))?;
+        let tables = self.tables(self.living(&mut lease, control)?, control)?;
+        let connection = self.begin(&mut lease, control, &self.begin_write(control))?;
+        let tenant = literal(self.tenant());
+        let of_tenants = tables.iter().filter(|(table, _)| !table.ends_with("schema_migrations"));
+        let outcome = of_tenants
+            .map(|(table, _)| {
+                connection.batch(control, &format!("DELETE FROM {table} WHERE tenant = {tenant}"))
+            })
+            .collect::<Result<(), _>>()
+            .and_then(|()| connection.commit("COMMIT"));
+        if outcome.is_err() {
+            connection.roll_back();
+        }
+        drop(lease);
+        // The connections that are kept have seen the tenant.
+        self.close();
+        outcome
     }
 
     /// Checks what can be checked by statements: that no index of the schema is marked as unfinished or broken,
