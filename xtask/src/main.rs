@@ -23,6 +23,8 @@ const USAGE: &str = "tasks:
                 set up what the tests need, check style, run every test; ends with `N passed, N failed`
   postgres [pgvector]
                 start a PostgreSQL server for tests, print its address and keep it until interrupted
+  scale --binary PATH [--tenants N] [--passages N] [--processes N] [--server URL]
+                measure many tenants on one PostgreSQL server, alone and together
   tidy          check the rules of the house: directions, names, sizes, licences
   docs          make docs/reference from the product's own tables
   conformance   run the tests that are named after checks of the specs, and report per spec
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.split_first().map(|(task, rest)| (task.as_str(), rest)) {
         Some(("test", packages)) => test::run(packages),
         Some(("postgres", rest)) => postgres::run(rest),
+        Some(("scale", rest)) => postgres::scale::run(rest),
         Some(("tidy", _)) => tidy::run(),
         Some(("docs", _)) => docs::run(),
         Some(("conformance", _)) => conformance::run(),

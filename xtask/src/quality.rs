@@ -2,7 +2,7 @@
 //! their corpora. Figures, not tests: machines differ. What happens inside one process is measured by
 //! `strata bench`.
 
-mod corpus;
+pub(crate) mod corpus;
 
 use std::{
     error::Error,

@@ -4,7 +4,7 @@ pub mod corpus;
 pub mod latency;
 pub mod machine;
 
-use std::time::Instant;
+use std::{path::Path, time::Instant};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,7 @@ use strata_core::{
     principal::{Principal, PrincipalKind},
     scope::Scope,
 };
+use strata_store::{Control, Server};
 
 use crate::{
     engine::Engine,
@@ -97,8 +98,8 @@ pub struct Figures {
     pub cold_recall: f64,
     /// Memory this process holds after the recalls, MiB; what it took to import is still among it.
     pub resident_mib: Option<f64>,
-    /// Ledger and index on disk, MiB.
-    pub disk_mib: f64,
+    /// Ledger and index on disk, MiB; absent on a server.
+    pub disk_mib: Option<f64>,
 }
 
 impl Operation for Bench {
@@ -110,8 +111,9 @@ impl Operation for Bench {
         cli: &["bench"],
         positional: &["sizes"],
         title: "Measure speed",
-        about: "Measures import, remember and recall at given sizes in a throwaway home, on a made-up corpus that is the same \
-                everywhere, and says on which machine. Nothing of your own memory is touched.",
+        about: "Measures import, remember and recall at given sizes in a throwaway home, or as a throwaway tenant of the store \
+                on a server, on a made-up corpus that is the same everywhere, and says on which machine. Nothing of \
+                your own memory is touched.",
         effect: Effect::Read,
         audience: Audience::People,
     };
@@ -144,7 +146,8 @@ impl Operation for Bench {
 fn measure(engine: &Engine, call: &Call<'_>, size: u64, memories: u64) -> Result<Figures, Error> {
     let home =
         tempfile::tempdir().map_err(|source| Error::File { path: "a temporary home".into(), source })?;
-    let settings = Settings { home: home.path().to_owned(), store: None, ..engine.settings().clone() };
+    let place = Place::beside(engine, home.path())?;
+    let settings = place.settings.clone();
     let mut words_only = settings.clone();
     words_only.config.semantic.model = "off".into();
     let person = Principal::new(PrincipalKind::Human, "bench");
@@ -179,8 +182,43 @@ fn measure(engine: &Engine, call: &Call<'_>, size: u64, memories: u64) -> Result
         default_24,
         cold_recall,
         resident_mib,
-        disk_mib: disk_mib(home.path()),
+        disk_mib: place.server().is_none().then(|| disk_mib(home.path())),
     })
+}
+
+/// Where one size is measured: a throwaway home, and where the caller's memory lies on a server a tenant of its own
+/// there, which goes with this.
+struct Place {
+    settings: Settings,
+}
+
+impl Place {
+    fn beside(engine: &Engine, home: &Path) -> Result<Self, Error> {
+        let own = engine.settings();
+        let mut number = [0; 8];
+        engine.ids().fill(&mut number);
+        let tenant = format!("bench-{:016x}", u64::from_be_bytes(number));
+        let store = own.store.as_ref().map(|server| server.for_tenant(&tenant)).transpose()?;
+        Ok(Self { settings: Settings { home: home.to_owned(), store, ..own.clone() } })
+    }
+
+    const fn server(&self) -> Option<&Server> {
+        self.settings.store.as_ref()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if self.server().is_none() {
+            return;
+        }
+        let engine = Engine::new(self.settings.clone());
+        // The measurement's own failure is what is told; of this one only made-up rows remain.
+        engine.searcher().index().database().erase_tenant(&Control::default()).ok();
+        if let Ok(ledger) = engine.existing_ledger() {
+            ledger.database().erase_tenant(&Control::default()).ok();
+        }
+    }
 }
 
 /// How fast events came in.
@@ -238,7 +276,7 @@ fn ask(engine: &Engine, call: &Call<'_>, n: usize, words: usize) -> Result<(), E
     search(engine, call, &Query::new(&corpus::question(n, words), call.scope, 10)).map(drop)
 }
 
-fn disk_mib(home: &std::path::Path) -> f64 {
+fn disk_mib(home: &Path) -> f64 {
     let entries = std::fs::read_dir(home).into_iter().flatten().flatten();
     let bytes: u64 = entries.filter_map(|e| e.metadata().ok()).map(|m| m.len()).sum();
     bytes as f64 / f64::from(1 << 20)
@@ -271,9 +309,10 @@ impl Figures {
         let per_cpu = self
             .import_per_cpu_second
             .map_or_else(String::new, |n| format!(" ({n:.0} per second of processor time)"));
+        let disk = self.disk_mib.map_or_else(String::new, |mib| format!("; on disk {mib:.0} MiB"));
         let summary = format!(
-            "import {:.0} passages a second{per_cpu}; opening and first recall {:.1} ms; resident {mib}; on disk {:.0} MiB",
-            self.import_per_second, self.cold_recall, self.disk_mib,
+            "import {:.0} passages a second{per_cpu}; opening and first recall {:.1} ms; resident {mib}{disk}",
+            self.import_per_second, self.cold_recall,
         );
         let rows = [
             ("page to disk (fsync)", self.fsync),

@@ -166,14 +166,6 @@ impl Database {
         }
     }
 
-    /// Removes the tenant's rows on a server, and with them the tenant.
-    pub(crate) fn forget_tenant(&self, control: &Control) -> Result<(), StoreError> {
-        match &self.driver {
-            Driver::Sqlite(_) => Err(StoreError::Internal("a file is moved, not emptied".into())),
-            Driver::Postgres(store) => store.forget_tenant(control),
-        }
-    }
-
     /// Opens the database and says what can be done with it.
     pub fn access(&self, control: &Control) -> Result<Access, StoreError> {
         either!(self, store => store.access(control))
@@ -263,7 +255,7 @@ impl Database {
 
     /// Removes a copy that [`Self::fill_from`] made and that turned out not to be one.
     pub(crate) fn discard(&self, control: &Control) -> Result<(), StoreError> {
-        let Some(path) = self.place.file() else { return self.forget_tenant(control) };
+        let Some(path) = self.place.file() else { return self.erase_tenant(control) };
         self.close();
         for suffix in ["-wal", "-shm", ""] {
             let mut name = path.as_os_str().to_owned();
@@ -276,6 +268,18 @@ impl Database {
             }
         }
         Ok(())
+    }
+
+    /// Removes everything the tenant has on a server, as if it had never been there. For tenants that were made to
+    /// measure something: nothing is recorded.
+    ///
+    /// # Errors
+    /// [`StoreError::Invalid`] for a file, which goes as a whole.
+    pub fn erase_tenant(&self, control: &Control) -> Result<(), StoreError> {
+        match &self.driver {
+            Driver::Sqlite(_) => Err(StoreError::Invalid("a file has one tenant: remove the file".into())),
+            Driver::Postgres(store) => store.erase_tenant(control),
+        }
     }
 
     /// Closes the idle connections; the next job opens the file anew.

@@ -77,13 +77,17 @@ impl Server {
     /// [`StoreError::Invalid`] for what is no such address or asks for what cannot be kept, and for a tenant
     /// that is not 1 to 100 letters, digits, `-`, `_` and `.` of ASCII. None repeats the address.
     pub fn parse(url: &str, tenant: &str) -> Result<Self, StoreError> {
-        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-        if tenant.is_empty() || tenant.len() > LONGEST_TENANT || !tenant.chars().all(plain) {
-            return Err(StoreError::Invalid(format!(
-                "a tenant's name is 1 to {LONGEST_TENANT} letters, digits, `-`, `_` and `.` of ASCII"
-            )));
-        }
+        check_tenant(tenant)?;
         Ok(Self { address: postgres::Address::parse(url)?, tenant: tenant.into() })
+    }
+
+    /// Another tenant's rows on the same server.
+    ///
+    /// # Errors
+    /// [`StoreError::Invalid`] for what is no tenant's name.
+    pub fn for_tenant(&self, tenant: &str) -> Result<Self, StoreError> {
+        check_tenant(tenant)?;
+        Ok(Self { tenant: tenant.into(), ..self.clone() })
     }
 
     /// Whether `text` is a server's address and not a path.
@@ -104,6 +108,16 @@ impl Server {
     pub(crate) const fn address(&self) -> &postgres::Address {
         &self.address
     }
+}
+
+fn check_tenant(tenant: &str) -> Result<(), StoreError> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if tenant.is_empty() || tenant.len() > LONGEST_TENANT || !tenant.chars().all(plain) {
+        return Err(StoreError::Invalid(format!(
+            "a tenant's name is 1 to {LONGEST_TENANT} letters, digits, `-`, `_` and `.` of ASCII"
+        )));
+    }
+    Ok(())
 }
 
 impl fmt::Display for Server {

@@ -9,7 +9,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use tokio_postgres::{Client, NoTls, error::SqlState};
+use tokio_postgres::{Client, NoTls, SimpleQueryMessage, error::SqlState};
 
 /// The role that owns every test's database. No superuser: that would see through row security.
 const OWNER: &str = "strata_test";
@@ -122,6 +122,22 @@ impl TestDatabase {
         run(&self.administrator_here(), statements);
     }
 
+    /// What the administrator is told by a query in it: the first column of each row, an empty text for NULL.
+    ///
+    /// # Panics
+    /// The server refuses.
+    pub fn ask(&self, query: &str) -> Vec<String> {
+        attempt(&self.administrator_here(), query).unwrap_or_else(|error| panic!("{query}: {error:?}"))
+    }
+
+    /// Runs statements on the server as its administrator, outside of this database.
+    ///
+    /// # Panics
+    /// The server refuses.
+    pub fn administer_outside(&self, statements: &str) {
+        run(&self.administrator, statements);
+    }
+
     /// The administrator's connection to this database.
     pub fn administrator_here(&self) -> String {
         at_database(&self.administrator, &self.name)
@@ -166,20 +182,24 @@ fn run(url: &str, statements: &str) {
 }
 
 /// On a thread of its own: some tests run inside a runtime already.
-fn attempt(url: &str, statements: &str) -> Result<(), tokio_postgres::Error> {
+fn attempt(url: &str, statements: &str) -> Result<Vec<String>, tokio_postgres::Error> {
     std::thread::scope(|scope| scope.spawn(|| talk(url, statements)).join().expect("no panic"))
 }
 
-fn talk(url: &str, statements: &str) -> Result<(), tokio_postgres::Error> {
+fn talk(url: &str, statements: &str) -> Result<Vec<String>, tokio_postgres::Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
         let work = async move {
             let client: Client = client;
-            client.batch_execute(statements).await
+            client.simple_query(statements).await
         };
         let (done, _) = tokio::join!(work, connection);
-        done
+        let first = |message| match message {
+            SimpleQueryMessage::Row(row) => Some(row.get(0).unwrap_or_default().to_owned()),
+            _ => None,
+        };
+        Ok(done?.into_iter().filter_map(first).collect())
     })
 }
 

@@ -2,6 +2,7 @@
 
 mod account;
 mod programs;
+pub(crate) mod scale;
 mod server;
 
 use std::{error::Error, ffi::OsString, path::Path};

@@ -7,6 +7,11 @@ const VOCABULARY: usize = 20_000;
 
 /// `count` events in the layout of `strata import`.
 pub(super) fn events(count: usize) -> String {
+    events_from(0, count)
+}
+
+/// The same from the `first`-th sentence on.
+pub(crate) fn events_from(first: usize, count: usize) -> String {
     let mut lines = String::new();
     for n in 0..count {
         let event = serde_json::json!({
@@ -14,7 +19,7 @@ pub(super) fn events(count: usize) -> String {
             "session": format!("session-{}", n / SESSION),
             "at": format!("2026-01-{:02}T{:02}:{:02}:00Z", 1 + n / 1_440 % 28, n / 60 % 24, n % 60),
             "speaker": if n % 2 == 0 { "Ada" } else { "Bo" },
-            "text": sentence(n),
+            "text": sentence(first + n),
         });
         lines.push_str(&event.to_string());
         lines.push('\n');
@@ -23,7 +28,7 @@ pub(super) fn events(count: usize) -> String {
 }
 
 /// The `n`-th sentence: 24 words, common ones more often than rare ones.
-pub(super) fn sentence(n: usize) -> String {
+pub(crate) fn sentence(n: usize) -> String {
     let mut state = (n as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let mut words = Vec::with_capacity(24);
     for _ in 0..24 {

@@ -17,6 +17,8 @@ mod process_life;
 mod protocol;
 mod reference;
 mod rule_attacks;
+mod server_faults;
+mod server_shared;
 mod story;
 mod wording;
 

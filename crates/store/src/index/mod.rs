@@ -145,7 +145,7 @@ impl Index {
         };
         let Some(path) = self.database.place().file() else {
             self.views.clear();
-            self.database.forget_tenant(&control)?;
+            self.database.erase_tenant(&control)?;
             return Ok(Opened::Ready);
         };
         self.database.close();

@@ -139,7 +139,7 @@ impl Store {
     }
 
     /// Removes the tenant's rows of every table, and with them the tenant.
-    pub(crate) fn forget_tenant(&self, control: &Control) -> Result<(), StoreError> {
+    pub(crate) fn erase_tenant(&self, control: &Control) -> Result<(), StoreError> {
         self.close();
         let connection = self.connect(control)?;
         let _guard = CreationLock::take(self, &connection, control)?;
