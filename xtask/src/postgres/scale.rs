@@ -99,11 +99,11 @@ impl Trial {
             let figures = [&one.recall, &all.recall, &one.remember, &all.remember].map(|times| pair(times));
             say(&format!("| {tenant} | {} |", figures.join(" | ")));
         }
-        let joined = |visits: &[Visit], of: fn(&Visit) -> &Vec<f64>| {
+        let joined = |visits: &[Visit], of: Times| {
             pair(&visits.iter().flat_map(|visit| of(visit).iter().copied()).collect::<Vec<_>>())
         };
-        let (recall, remember): (fn(&Visit) -> &Vec<f64>, fn(&Visit) -> &Vec<f64>) =
-            (|v| &v.recall, |v| &v.remember);
+        let recall: Times = |visit| &visit.recall;
+        let remember: Times = |visit| &visit.remember;
         let sums = [(&alone, recall), (&together, recall), (&alone, remember), (&together, remember)];
         say(&format!("| all | {} |", sums.map(|(visits, of)| joined(visits, of)).join(" | ")));
         self.tables(empty)
@@ -228,6 +228,9 @@ struct Visit {
     recall: Vec<f64>,
     remember: Vec<f64>,
 }
+
+/// Which calls of a visit.
+type Times = fn(&Visit) -> &Vec<f64>;
 
 /// Median and 95th percentile.
 fn pair(times: &[f64]) -> String {
