@@ -261,7 +261,7 @@ fn story(binary: &Binary<'_>) -> Vec<(String, i32, Vec<String>)> {
         output.stdout
     };
     let id_in = |text: &str| {
-        let at = text.find("mem_").unwrap_or_else(|| panic!("an id in {text}"));
+        let at = text.find("mem_").expect("an id in the reply");
         text[at..at + 14].to_owned()
     };
     let mill = id_in(&run(&["remember", "The mill stands by the river Aar"]));
