@@ -67,7 +67,7 @@ pub fn file(engine: &Engine, call: &Call<'_>, findings: &mut [Finding]) -> Resul
 /// How many questions about each memory wait, as far as this scan has come.
 #[derive(Debug, Default)]
 struct Waiting<'a> {
-    below: Option<&'a Waiting<'a>>,
+    below: Option<&'a Self>,
     here: HashMap<String, usize>,
 }
 
