@@ -84,7 +84,7 @@ impl<'i> IndexWriter<'i> {
     /// Moves the tenant's cursor without a change, e.g. past sequences that concern no text.
     pub fn advance(&self, tenant: &str, cursor: &Cursor) -> Result<(), StoreError> {
         self.index.database.write(&self.control, |tx| {
-            tx.execute(
+            tx.post(
                 "INSERT INTO tenants (tenant, epoch, seq, ordinal, hash) VALUES ($1, $2, $3, $4, $5)
                  ON CONFLICT (tenant) DO UPDATE SET epoch = excluded.epoch, seq = excluded.seq,
                      ordinal = excluded.ordinal, hash = excluded.hash",
@@ -112,11 +112,11 @@ impl<'i> IndexWriter<'i> {
     pub fn reset(&mut self, tenant: &str, epoch: &str) -> Result<(), StoreError> {
         self.labels = LabelNumbers::default();
         self.index.database.write(&self.control, |tx| {
-            tx.execute(
+            tx.post(
                 "UPDATE collections SET retired = id, revision = revision + 1 WHERE tenant = $1 AND retired = 0",
                 params![tenant],
             )?;
-            tx.execute(
+            tx.post(
                 "INSERT INTO tenants (tenant, epoch, seq, ordinal, hash) VALUES ($1, $2, 0, 0, $3)
                  ON CONFLICT (tenant) DO UPDATE SET epoch = excluded.epoch, seq = 0, ordinal = 0,
                      hash = excluded.hash",
@@ -229,7 +229,7 @@ pub(crate) fn write_ends(
     ends: &BTreeMap<u32, i64>,
 ) -> Result<(), StoreError> {
     let ends: Vec<_> = ends.iter().map(|(offset, end)| (*offset, *end)).collect();
-    tx.execute(
+    tx.post(
         "INSERT INTO ends (tenant, collection, block, revision, data) VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT (tenant, collection, block)
          DO UPDATE SET revision = excluded.revision, data = excluded.data",

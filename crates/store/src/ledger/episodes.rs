@@ -303,7 +303,7 @@ impl LedgerWrite<'_> {
         for ((number, episode, key), digest) in fresh.iter().zip(&digests) {
             self.add_values(&mut values, *number, episode, (key, digest), seq);
         }
-        EPISODES.write(self.transaction, &values).map(drop)
+        EPISODES.write(self.transaction, &values)
     }
 
     /// What [`Self::store_episodes`] would say. An event that is not
@@ -375,7 +375,7 @@ impl LedgerWrite<'_> {
     ) -> Result<(), StoreError> {
         let mut values = Vec::new();
         self.add_values(&mut values, number, episode, (key, digest), self.place(seq)?);
-        EPISODES.write(self.transaction, &values).map(drop)
+        EPISODES.write(self.transaction, &values)
     }
 
     /// Adds the row of an event.

@@ -38,7 +38,7 @@ pub(super) fn record_birth(
     let values =
         [(EPOCH, birth.epoch.as_str()), (STORE_KEY, key.as_str()), (CREATED_AT, &birth.at.0.to_string())];
     for (name, value) in values {
-        transaction.execute(
+        transaction.post(
             "INSERT INTO meta (tenant, key, value) VALUES ($1, $2, $3)",
             params![tenant, name, value],
         )?;
@@ -108,7 +108,7 @@ impl LedgerRead<'_> {
 impl LedgerWrite<'_> {
     /// Sets a setting.
     pub fn set_setting(&self, key: &str, value: &str) -> Result<(), StoreError> {
-        self.transaction.execute(
+        self.transaction.post(
             "INSERT INTO settings (tenant, key, value) VALUES ($1, $2, $3)
              ON CONFLICT (tenant, key) DO UPDATE SET value = excluded.value",
             params![self.tenant, key, value],
@@ -118,7 +118,7 @@ impl LedgerWrite<'_> {
 
     /// Starts another line of sequence numbers: after a restore, or an import into an empty ledger.
     pub fn set_epoch(&self, epoch: &str) -> Result<(), StoreError> {
-        self.transaction.execute(
+        self.transaction.post(
             "UPDATE meta SET value = $3 WHERE tenant = $1 AND key = $2",
             params![self.tenant, EPOCH, epoch],
         )?;

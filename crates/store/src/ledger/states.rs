@@ -207,18 +207,18 @@ impl LedgerWrite<'_> {
         let seq = self.place(seq)?;
         if since == seq {
             // Nobody saw the first of two states that one change brings.
-            self.transaction.execute(
+            self.transaction.post(
                 "DELETE FROM memory_states WHERE tenant = $1 AND number = $2 AND from_seq = $3",
                 params![self.tenant, number, seq],
             )?;
         } else {
-            self.transaction.execute(
+            self.transaction.post(
                 "UPDATE memory_states SET to_seq = $4 WHERE tenant = $1 AND number = $2 AND from_seq = $3",
                 params![self.tenant, number, since, seq],
             )?;
         }
         self.open_state(number, state, seq)?;
-        self.transaction.execute(
+        self.transaction.post(
             "UPDATE memories SET state_seq = $3, status = $4, tier = $5, layer = $6, confidence = $7,
                  importance = $8, pinned = $9
              WHERE tenant = $1 AND number = $2",
@@ -238,7 +238,7 @@ impl LedgerWrite<'_> {
     }
 
     pub(super) fn open_state(&self, number: i64, state: &State, seq: i64) -> Result<(), StoreError> {
-        self.transaction.execute(
+        self.transaction.post(
             "INSERT INTO memory_states (tenant, number, from_seq, to_seq, status, tier, layer, confidence,
                  importance, pinned)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
@@ -259,7 +259,7 @@ impl LedgerWrite<'_> {
     }
 
     fn link_successor(&self, number: i64, by: Option<&str>, reason: Option<&str>) -> Result<(), StoreError> {
-        self.transaction.execute(
+        self.transaction.post(
             "UPDATE memories SET superseded_by = $3, superseded_reason = $4 WHERE tenant = $1 AND number = $2",
             params![self.tenant, number, by, reason],
         )?;

@@ -14,6 +14,7 @@ mod ddl;
 mod errors;
 mod lock;
 mod names;
+mod posted;
 mod session;
 mod statements;
 mod upkeep;
@@ -157,7 +158,7 @@ impl Store {
         let session = Session::new(connection, control, &self.options().faults);
         let outcome = job(&Transaction::postgres(&session)).and_then(|value| {
             self.fault(FaultPoint::BeforeCommit)?;
-            self.commit(connection, &session)?;
+            self.commit(&session)?;
             Ok(value)
         });
         if outcome.is_err() {
@@ -168,14 +169,14 @@ impl Store {
         outcome
     }
 
-    fn commit(&self, connection: &Connection, session: &Session<'_>) -> Result<(), StoreError> {
+    fn commit(&self, session: &Session<'_>) -> Result<(), StoreError> {
         if session.has_failed() {
             return Err(StoreError::Internal("a statement of the transaction had failed".into()));
         }
         if !session.has_changed() {
-            return connection.commit("COMMIT");
+            return session.commit("COMMIT");
         }
-        connection.commit(&format!("{}; COMMIT", self.count_commit()))?;
+        session.commit(&format!("{}; COMMIT", self.count_commit()))?;
         self.0.born.store(true, Ordering::Relaxed);
         Ok(())
     }
@@ -189,7 +190,9 @@ impl Store {
         let mut lease = self.0.connections.lease(control, || self.open(control))?;
         let connection = self.begin(&mut lease, control, &self.begin_read())?;
         let session = Session::new(connection, control, &self.options().faults);
-        let outcome = job(&Transaction::postgres(&session));
+        let outcome = job(&Transaction::postgres(&session))
+            // A change that is tried here is refused, not forgotten.
+            .and_then(|value| session.send_posted().map(|()| value));
         connection.let_go();
         outcome
     }

@@ -1,10 +1,17 @@
 //! Statements inside one transaction, and the rows they return.
 
-use std::{cell::Cell, path::Path};
+use std::{
+    cell::{Cell, RefCell},
+    path::Path,
+};
 
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, private::BytesMut, to_sql_checked};
 
-use super::{connection::Connection, errors::classify};
+use super::{
+    connection::Connection,
+    errors::classify,
+    posted::{Posted, Queue},
+};
 use crate::{
     error::StoreError,
     faults::{FaultPlan, FaultPoint},
@@ -19,11 +26,20 @@ pub(crate) struct Session<'s> {
     /// The server refuses everything after a failure, and would answer a commit by undoing it all.
     failed: Cell<bool>,
     changed: Cell<bool>,
+    /// Statements that go out together with the next whose answer is needed.
+    queue: RefCell<Queue>,
 }
 
 impl<'s> Session<'s> {
     pub(super) const fn new(connection: &'s Connection, control: &'s Control, faults: &'s FaultPlan) -> Self {
-        Self { connection, control, faults, failed: Cell::new(false), changed: Cell::new(false) }
+        Self {
+            connection,
+            control,
+            faults,
+            failed: Cell::new(false),
+            changed: Cell::new(false),
+            queue: RefCell::new(Queue::new()),
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -76,8 +92,35 @@ impl<'s> Session<'s> {
         usize::try_from(changed).map_err(|_| StoreError::Internal("more rows than can be counted".into()))
     }
 
+    /// Runs a statement some time before the next one that is waited for; should it fail, that one says so.
+    pub(crate) fn post(&self, sql: &str, params: &[Param<'_>]) -> Result<(), StoreError> {
+        self.faults.visit(FaultPoint::Execute, self.path())?;
+        let (statement, expected) = self.prepared(sql, params)?;
+        self.changed.set(true);
+        let is_full = self.queue.borrow_mut().push(Posted::new(statement, &params[..expected]));
+        if is_full { self.send_posted() } else { Ok(()) }
+    }
+
+    /// Ends the transaction with effect by `sql`, which ends in `COMMIT`. What was posted is waited for before: a
+    /// connection that breaks until then has changed nothing, and from then on may have.
+    pub(super) fn commit(&self, sql: &str) -> Result<(), StoreError> {
+        self.send_posted()?;
+        self.noting(self.connection.commit(sql))
+    }
+
+    /// Waits for what was posted.
+    pub(super) fn send_posted(&self) -> Result<(), StoreError> {
+        let posted = self.queue.take();
+        if posted.is_empty() {
+            return Ok(());
+        }
+        let nothing = std::future::ready(Ok(()));
+        self.noting(self.connection.wait(self.control, posted.before(self.connection.client(), nothing)))
+    }
+
     pub(crate) fn batch(&self, sql: &str) -> Result<(), StoreError> {
         self.faults.visit(FaultPoint::Execute, self.path())?;
+        self.send_posted()?;
         self.changed.set(true);
         self.noting(self.connection.batch(self.control, sql))
     }
@@ -96,16 +139,28 @@ impl<'s> Session<'s> {
         params: &'p [Param<'p>],
         run: impl FnOnce(tokio_postgres::Statement, Vec<Bound<'p>>) -> F,
     ) -> Result<T, StoreError> {
+        let (statement, expected) = self.prepared(sql, params)?;
+        let bound = params[..expected].iter().map(|param| Bound(*param)).collect();
+        let posted = self.queue.take();
+        let answer = posted.before(self.connection.client(), run(statement, bound));
+        self.noting(self.connection.wait(self.control, answer))
+    }
+
+    /// The statement, and how many of the parameters it takes.
+    fn prepared(
+        &self,
+        sql: &str,
+        params: &[Param<'_>],
+    ) -> Result<(tokio_postgres::Statement, usize), StoreError> {
         #[cfg(debug_assertions)]
         crate::tenancy::check(sql, params)?;
         refuse_zero(params)?;
         let statement = self.noting(self.connection.prepare(self.control, sql, params))?;
         let expected = statement.params().len();
-        let bound: Vec<_> = params.iter().take(expected).map(|param| Bound(*param)).collect();
-        if bound.len() < expected {
+        if params.len() < expected {
             return Err(StoreError::Internal(format!("no value for parameter {expected} of: {sql}")));
         }
-        self.noting(self.connection.wait(self.control, run(statement, bound)))
+        Ok((statement, expected))
     }
 
     fn noting<T>(&self, outcome: Result<T, StoreError>) -> Result<T, StoreError> {
@@ -125,7 +180,7 @@ fn refuse_zero(params: &[Param<'_>]) -> Result<(), StoreError> {
 }
 
 #[derive(Debug)]
-struct Bound<'p>(Param<'p>);
+pub(super) struct Bound<'p>(pub(super) Param<'p>);
 
 impl ToSql for Bound<'_> {
     fn to_sql(
