@@ -99,6 +99,11 @@ impl<'s, 't, 'b> Slice<'s, 't, 'b> {
         self.rows.values().all(|row| row.slots - row.folded < BLOCK)
     }
 
+    /// The collections whose tails are long enough for a fold.
+    pub(crate) fn due(&self) -> Vec<i64> {
+        self.rows.values().filter(|row| row.slots - row.folded >= BLOCK).map(|row| row.id).collect()
+    }
+
     /// Makes the change at `at` in the batch.
     pub(crate) fn change(&mut self, at: usize) -> Result<(), StoreError> {
         let change = &self.batch[at];

@@ -151,6 +151,18 @@ impl LedgerRead<'_> {
         self.transaction.query_one(&sql, params![self.tenant, number], episode_from)
     }
 
+    /// The events with these numbers, in no order; numbers that name none are left out.
+    pub fn episodes_by_numbers(&self, numbers: &[i64]) -> Result<Vec<EpisodeRow>, StoreError> {
+        let mut found = Vec::with_capacity(numbers.len());
+        for chunk in numbers.chunks(LIST) {
+            let mut values = vec![self.tenant.into()];
+            let list = listed(&mut values, padded(chunk).copied());
+            let sql = format!("SELECT {COLUMNS} FROM episodes WHERE tenant = $1 AND number IN ({list})");
+            found.extend(self.transaction.query(&sql, &values, episode_from)?);
+        }
+        Ok(found)
+    }
+
     /// The event with this whole id.
     pub fn episode(&self, id: &str) -> Result<Option<EpisodeRow>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM episodes WHERE tenant = $1 AND id = $2");

@@ -431,14 +431,12 @@ impl LedgerWrite<'_> {
 
     /// The next free number of a table; numbers of purged rows are not given again.
     pub(super) fn next_number(&self, table: &'static str, kind: &'static str) -> Result<i64, StoreError> {
-        let sql = format!("SELECT COALESCE(max(number), 0) FROM {table} WHERE tenant = $1");
-        let used = self.transaction.query_one(&sql, params![self.tenant], |row| row.get::<i64>(0))?;
-        let purged = self.transaction.query_one(
-            "SELECT COALESCE(max(number), 0) FROM tombstones WHERE tenant = $1 AND kind = $2",
-            params![self.tenant, kind],
-            |row| row.get(0),
-        )?;
-        Ok(used.max(purged).unwrap_or(0) + 1)
+        let sql = format!(
+            "SELECT COALESCE(max(number), 0) FROM {table} WHERE tenant = $1 UNION ALL
+             SELECT COALESCE(max(number), 0) FROM tombstones WHERE tenant = $1 AND kind = $2"
+        );
+        let given = self.transaction.query(&sql, params![self.tenant, kind], |row| row.get::<i64>(0))?;
+        Ok(given.into_iter().max().unwrap_or(0) + 1)
     }
 }
 

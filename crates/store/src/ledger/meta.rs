@@ -92,6 +92,16 @@ impl LedgerRead<'_> {
         )
     }
 
+    pub(super) fn store_key(&self) -> Result<[u8; 32], StoreError> {
+        match self.store_key.get() {
+            Some(key) => Ok(*key),
+            None => {
+                let key = self.read_store_key()?;
+                Ok(*self.store_key.get_or_init(|| key))
+            }
+        }
+    }
+
     fn read_store_key(&self) -> Result<[u8; 32], StoreError> {
         let text = self.meta(STORE_KEY)?.ok_or_else(|| self.not_initialised())?;
         let key = blake3::Hash::from_hex(&text).map_err(|_| self.corrupt("the store key is damaged"))?;
@@ -101,7 +111,7 @@ impl LedgerRead<'_> {
     /// The fingerprint under which a memory with this identity text is found again: BLAKE3 keyed
     /// with the store's own key, so that it means nothing outside this store.
     pub fn content_key(&self, identity: &str) -> Result<[u8; 32], StoreError> {
-        Ok(*blake3::keyed_hash(&self.read_store_key()?, identity.as_bytes()).as_bytes())
+        Ok(*blake3::keyed_hash(&self.store_key()?, identity.as_bytes()).as_bytes())
     }
 }
 
@@ -133,16 +143,6 @@ impl LedgerWrite<'_> {
             hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
         }
         Ok(*hasher.finalize().as_bytes())
-    }
-
-    pub(super) fn store_key(&self) -> Result<[u8; 32], StoreError> {
-        match self.store_key.get() {
-            Some(key) => Ok(*key),
-            None => {
-                let key = self.read_store_key()?;
-                Ok(*self.store_key.get_or_init(|| key))
-            }
-        }
     }
 
     pub(super) fn is_first_entry(&self) -> bool {

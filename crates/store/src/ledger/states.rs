@@ -3,12 +3,15 @@
 //! `memory_states` is append-only but for the end of the open row; the columns of the same names in
 //! `memories` repeat the open row.
 
+use std::collections::HashMap;
+
 use strata_core::memory::{Layer, Status, Tier};
 
 use super::{LedgerRead, LedgerWrite, MemoryRow, OPEN, Seq};
 use crate::{
     error::{Conflict, StoreError},
     params,
+    rows::{LIST, listed, padded},
     sql::Row,
 };
 
@@ -123,6 +126,27 @@ impl LedgerRead<'_> {
             params![self.tenant, number, seq],
             |row| State::from_row(row, 0),
         )
+    }
+
+    /// The state of each of these memories at its sequence. Those that had none then are left out.
+    pub fn states_at(&self, places: &[(i64, i64)]) -> Result<HashMap<(i64, i64), State>, StoreError> {
+        let mut numbers: Vec<i64> = places.iter().map(|(number, _)| *number).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let mut histories: HashMap<i64, Vec<StateRow>> = HashMap::new();
+        for chunk in numbers.chunks(LIST) {
+            let mut values = vec![self.tenant.into()];
+            let list = listed(&mut values, padded(chunk).copied());
+            let sql = format!("SELECT {COLUMNS} FROM memory_states WHERE tenant = $1 AND number IN ({list})");
+            for row in self.transaction.query(&sql, &values, state_row_from)? {
+                histories.entry(row.number).or_default().push(row);
+            }
+        }
+        let then = |(number, seq): &(i64, i64)| {
+            let held = histories.get(number)?.iter().find(|row| row.from_seq <= *seq && row.to_seq > *seq)?;
+            Some(((*number, *seq), held.state))
+        };
+        Ok(places.iter().filter_map(then).collect())
     }
 
     /// The state of every memory there was at `seq`, by number.

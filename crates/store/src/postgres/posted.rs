@@ -120,6 +120,23 @@ impl Queue {
     }
 }
 
+/// Sends what `first` sends and `second` right behind it. The first failure counts.
+pub(super) async fn one_after_the_other<T>(
+    first: impl Future<Output = Result<(), Error>>,
+    second: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    let (first, second) = (pin!(first), pin!(second));
+    let (mut first, mut second) = (Sent::new(first), Sent::new(second));
+    std::future::poll_fn(|context| {
+        first.look(context);
+        second.look(context);
+        Poll::Ready(())
+    })
+    .await;
+    first.answer().await?;
+    second.answer().await
+}
+
 /// A future that was looked at, and may have ended so.
 struct Sent<F: Future> {
     future: F,
