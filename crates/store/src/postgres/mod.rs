@@ -14,6 +14,7 @@ mod ddl;
 mod errors;
 mod lock;
 mod names;
+mod objects;
 mod session;
 mod statements;
 mod upkeep;
