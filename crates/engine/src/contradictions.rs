@@ -15,7 +15,7 @@ use crate::{
     request::unit,
 };
 use advice::advise;
-use file::file;
+use file::{Filing, file};
 use scan::{Finding, Scanned, scan};
 
 /// See the module.
@@ -30,7 +30,7 @@ pub struct Request {
     /// Only look: file nothing for review.
     #[serde(default)]
     pub dry_run: bool,
-    /// Most findings shown, 1 to 500; all of them are filed. Default: 50.
+    /// Most findings shown, 1 to 500; filed are those, too, that are not shown. Default: 50.
     #[schemars(range(min = 1, max = 500))]
     pub limit: Option<u32>,
     /// Only findings at least this sure, 0 to 1. Default: 0, all.
@@ -52,6 +52,9 @@ pub struct Response {
     pub filed: usize,
     /// Findings that had been filed before, decided or not.
     pub known: usize,
+    /// Findings that were not filed because three questions about one of the two wait already: decide those, and look again.
+    #[serde(skip_serializing_if = "is_default")]
+    pub left_out: usize,
     /// Findings that were not filed because the configured judge is sure that both can hold.
     #[serde(skip_serializing_if = "is_default")]
     pub dismissed: usize,
@@ -71,7 +74,7 @@ impl Operation for Contradictions {
         about: "Finds memories in force here that say of one thing what cannot both hold: another number, version or date, a \
                 negation, always against never, must against must not, enabled against disabled, another thing chosen. \
                 Compares across all layers and with the scopes above. Each new finding is put into the review queue, once \
-                per pair; no memory is changed. A judge, where one is configured, adds its opinion to doubtful ones; of what it is sure \
+                per pair and at most three for a memory at a time; no memory is changed. A judge, where one is configured, adds its opinion to doubtful ones; of what it is sure \
                 can both hold nothing is filed. Use it before you rely on what is stored, or on a schedule. It judges by \
                 wording, in English, Chinese, Korean and Japanese; a paraphrase in other words is not seen.",
         effect: Effect::Write,
@@ -83,11 +86,12 @@ impl Operation for Contradictions {
         let min_score = unit("min_score", request.min_score)?.unwrap_or(0.0);
         let Scanned { mut findings, memories, compared } = scan(engine, call)?;
         findings.retain(|finding| finding.score >= min_score);
-        let (mut filed, mut known, mut dismissed) = (0, 0, 0);
+        let (mut filing, mut dismissed) = (Filing::default(), 0);
         if !request.dry_run {
             dismissed = advise(engine, call, &mut findings)?;
-            (filed, known) = file(engine, call, &mut findings)?;
+            filing = file(engine, call, &mut findings)?;
         }
+        let Filing { filed, known, left_out } = filing;
         let total = findings.len();
         findings.truncate(request.limit.unwrap_or(DEFAULT_LIMIT) as usize);
         Ok(Response {
@@ -97,6 +101,7 @@ impl Operation for Contradictions {
             compared,
             filed,
             known,
+            left_out,
             dismissed,
             dry_run: request.dry_run,
         })
@@ -119,8 +124,16 @@ impl Render for Response {
                 self.filed, self.known
             ),
         };
-        let document = self.tell_dismissed(document);
-        document.note(Mark::Info, outcome)
+        let document = self.tell_dismissed(document).note(Mark::Info, outcome);
+        match self.left_out {
+            0 => document,
+            n => {
+                let text = format!(
+                    "{n} not filed: enough is asked about their memories; decide that, and look again"
+                );
+                document.note(Mark::Info, text)
+            }
+        }
     }
 }
 

@@ -367,3 +367,33 @@ fn a_scan_asks_a_bounded_number_and_gives_a_judge_up_that_is_away() {
         assert_eq!(judge.asked().len(), most);
     }
 }
+
+#[test]
+fn a_crowd_about_one_thing_does_not_bury_the_queue() {
+    let mut session = Session::new();
+    for port in 0..24 {
+        session.remember(&format!("The billing service listens on port {}.", 8000 + port * 7));
+    }
+    let first = session.ok("contradictions", json!({}));
+    let (filed, left_out) = (first["filed"].as_u64().expect("a number"), first["left_out"].as_u64());
+    assert!((1..=24 * 3 / 2).contains(&filed), "{filed} filed");
+    assert!(left_out.is_some_and(|n| n > 0), "{first}");
+    assert_eq!(first["total"].as_u64(), left_out.map(|n| n + filed));
+    let about = |session: &Session, id: &str| {
+        let is_about = |r: &&ReviewRow| r.status == ReviewStatus::Pending && r.proposal.contains(id);
+        reviews(session).iter().filter(is_about).count()
+    };
+    for review in reviews(&session) {
+        assert!(about(&session, &review.target) <= 3, "{}", review.target);
+    }
+    let again = session.ok("contradictions", json!({}));
+    assert_eq!((&again["filed"], &again["known"]), (&json!(0), &json!(filed)), "nothing was decided");
+    // Who decides what waits is asked the next ones.
+    session.principal.kind = PrincipalKind::Human;
+    for review in reviews(&session) {
+        session.ok("review_resolve", json!({ "id": review.id, "decision": "keep_both" }));
+    }
+    let next = session.ok("contradictions", json!({}));
+    assert_eq!(next["known"], json!(filed));
+    assert!(next["filed"].as_u64().is_some_and(|n| n > 0), "{next}");
+}

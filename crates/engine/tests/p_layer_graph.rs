@@ -306,3 +306,36 @@ fn pages_of_a_query_hold_every_entity_once() {
     assert_eq!(found, labels[..4]);
     assert_eq!(s.ok("entity_list", json!({ "query": "p_mp" }))["entities"], json!([]), "no pattern");
 }
+
+#[test]
+fn a_dense_graph_is_answered_within_what_a_client_is_sent() {
+    let s = Session::new();
+    entity(&s, "the payments outage of the second quarter", "incident");
+    entity(&s, "roll the queue back", "decision");
+    for cause in 0..160 {
+        let label = format!("a weakness of the queue between the services, number {cause}");
+        entity(&s, &label, "pattern");
+        relate(&s, &label, "caused", "the payments outage of the second quarter");
+        if cause > 0 {
+            let before = format!("a weakness of the queue between the services, number {}", cause / 2);
+            relate(&s, &before, "led_to", &label);
+        }
+    }
+    relate(&s, "the payments outage of the second quarter", "fixed_by", "roll the queue back");
+    for (tool, list) in
+        [("graph_rca", "root_causes"), ("graph_explore", "entities"), ("graph_trace", "trace")]
+    {
+        let reply = s.ok(tool, json!({ "query": "the payments outage of the second quarter", "depth": 6 }));
+        let length = serde_json::to_string_pretty(&reply).expect("JSON").chars().count();
+        assert!(length < 32_000, "{tool}: {length}");
+        assert!(reply[list][0]["more"].as_u64().is_some_and(|n| n > 0), "{tool}");
+        let crowd = s.ok(tool, json!({ "query": "number", "depth": 6 }));
+        let length = serde_json::to_string_pretty(&crowd).expect("JSON").chars().count();
+        assert!(length < 32_000, "{tool}, many: {length}");
+    }
+    let reply =
+        s.ok("graph_rca", json!({ "query": "the payments outage of the second quarter", "depth": 6 }));
+    let timeline = reply["root_causes"][0]["timeline"].as_array().expect("a timeline");
+    assert!(timeline.iter().any(|event| event["type"] == "fix"), "the fix is shown");
+    assert!(timeline.iter().any(|event| event["is_root"] == true), "where it begins is shown");
+}

@@ -1,5 +1,7 @@
 //! Puts findings into the review queue, each pair once for ever.
 
+use std::collections::HashMap;
+
 use serde_json::{Value, json};
 use strata_core::{
     id::{Id, IdKind},
@@ -8,7 +10,7 @@ use strata_core::{
 };
 use strata_store::{
     error::StoreError,
-    ledger::{LedgerRead, LedgerWrite, NewAudit, NewReview, ReviewFilter},
+    ledger::{LedgerRead, LedgerWrite, NewAudit, NewReview, ReviewFilter, ReviewRow, ReviewStatus},
 };
 
 use super::scan::Finding;
@@ -17,24 +19,96 @@ use crate::{authority, engine::Engine, error::Error, gate::Gate, operation::Call
 /// Findings filed in one transaction.
 const BATCH: usize = 64;
 
-/// Files what is new and names the review of each finding. Returns how many were filed and how many had been before.
+/// Most questions that wait about one memory. A crowd of memories that all differ about one thing would bury the queue:
+/// whoever decides these has the next ones filed by the next scan.
+const WAITING: usize = 3;
+
+/// What became of findings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Filing {
+    /// Put into the queue.
+    pub filed: usize,
+    /// There before, decided or not.
+    pub known: usize,
+    /// Not filed, because enough questions about one of the two wait already.
+    pub left_out: usize,
+}
+
+/// Files what is new, the severest and surest first, and names the review of each finding.
 ///
 /// # Errors
 /// `Cancelled` between two batches; what was filed until then stays.
-pub fn file(engine: &Engine, call: &Call<'_>, findings: &mut [Finding]) -> Result<(usize, usize), Error> {
-    let mut filed = 0;
+pub fn file(engine: &Engine, call: &Call<'_>, findings: &mut [Finding]) -> Result<Filing, Error> {
+    let mut filing = Filing::default();
+    let mut waiting = Waiting::default();
     for batch in findings.chunks_mut(BATCH) {
         engine.control(call).check()?;
         let questions = batch.iter().map(|f| question(engine, call, f)).collect::<Result<Vec<_>, _>>()?;
-        let ids = engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
-            questions.iter().map(|q| put(w, call, q)).collect::<Result<Vec<_>, _>>()
-        })?;
-        for (finding, (id, new)) in batch.iter_mut().zip(ids) {
-            finding.review = Some(id);
-            filed += usize::from(new);
+        let (outcomes, counted) =
+            engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
+                // The transaction may be tried again.
+                let mut waiting = waiting.above();
+                let put = |question| put(w, call, question, &mut waiting);
+                Ok((questions.iter().map(put).collect::<Result<Vec<_>, _>>()?, waiting.here))
+            })?;
+        waiting.add(counted);
+        for (finding, outcome) in batch.iter_mut().zip(outcomes) {
+            match &outcome {
+                Outcome::Filed(_) => filing.filed += 1,
+                Outcome::Known(_) => filing.known += 1,
+                Outcome::LeftOut => filing.left_out += 1,
+            }
+            finding.review = outcome.review();
         }
     }
-    Ok((filed, findings.len() - filed))
+    Ok(filing)
+}
+
+/// How many questions about each memory wait, as far as this scan has come.
+#[derive(Debug, Default)]
+struct Waiting<'a> {
+    below: Option<&'a Self>,
+    here: HashMap<String, usize>,
+}
+
+impl Waiting<'_> {
+    /// Counts that stand on these, for one transaction.
+    fn above(&self) -> Waiting<'_> {
+        Waiting { below: Some(self), here: HashMap::new() }
+    }
+
+    fn of(&self, memory: &str) -> usize {
+        self.here.get(memory).copied().unwrap_or(0) + self.below.map_or(0, |below| below.of(memory))
+    }
+
+    fn count(&mut self, pair: &[String; 2]) {
+        for memory in pair {
+            *self.here.entry(memory.clone()).or_default() += 1;
+        }
+    }
+
+    fn add(&mut self, counted: HashMap<String, usize>) {
+        for (memory, more) in counted {
+            *self.here.entry(memory).or_default() += more;
+        }
+    }
+}
+
+/// What became of a question.
+#[derive(Debug)]
+enum Outcome {
+    Filed(String),
+    Known(String),
+    LeftOut,
+}
+
+impl Outcome {
+    fn review(self) -> Option<String> {
+        match self {
+            Self::Filed(id) | Self::Known(id) => Some(id),
+            Self::LeftOut => None,
+        }
+    }
 }
 
 /// A finding as it will stand in the queue.
@@ -78,13 +152,22 @@ fn question(engine: &Engine, call: &Call<'_>, finding: &Finding) -> Result<Quest
     Ok(Question { review, pair: [a.id.clone(), b.id.clone()], layer })
 }
 
-/// Inserts a question unless its pair was asked about before; returns the review's id and whether it is new.
-fn put(w: &LedgerWrite<'_>, call: &Call<'_>, question: &Question) -> Result<(String, bool), StoreError> {
+/// Inserts a question unless its pair was asked about before, or enough is asked about one of the two.
+fn put(
+    w: &LedgerWrite<'_>,
+    call: &Call<'_>,
+    question: &Question,
+    waiting: &mut Waiting<'_>,
+) -> Result<Outcome, StoreError> {
     let [a, b] = &question.pair;
-    for (target, other) in [(b, a), (a, b)] {
-        if let Some(id) = asked(w, target, other)? {
-            return Ok((id, false));
+    if let Some(review) = asked(w, b, a)?.map_or_else(|| asked(w, a, b), |found| Ok(Some(found)))? {
+        if review.status == ReviewStatus::Pending {
+            waiting.count(&question.pair);
         }
+        return Ok(Outcome::Known(review.id));
+    }
+    if question.pair.iter().any(|memory| waiting.of(memory) >= WAITING) {
+        return Ok(Outcome::LeftOut);
     }
     let row = NewAudit {
         layer: question.layer,
@@ -93,11 +176,12 @@ fn put(w: &LedgerWrite<'_>, call: &Call<'_>, question: &Question) -> Result<(Str
     };
     let seq = w.record(&row)?;
     w.insert_review(&question.review, seq)?;
-    Ok((question.review.id.to_string(), true))
+    waiting.count(&question.pair);
+    Ok(Outcome::Filed(question.review.id.to_string()))
 }
 
 /// The review, waiting or decided, of `target` against `other`.
-pub(super) fn asked(r: &LedgerRead<'_>, target: &str, other: &str) -> Result<Option<String>, StoreError> {
+pub(super) fn asked(r: &LedgerRead<'_>, target: &str, other: &str) -> Result<Option<ReviewRow>, StoreError> {
     let filter = ReviewFilter {
         status: None,
         kind: Some(CONFLICT.to_owned()),
@@ -108,5 +192,5 @@ pub(super) fn asked(r: &LedgerRead<'_>, target: &str, other: &str) -> Result<Opt
         let read: Option<Value> = serde_json::from_str(proposal).ok();
         read.is_some_and(|p| p["a"] == *other || p["b"] == *other)
     };
-    Ok(r.reviews(&filter)?.into_iter().find(|review| names(&review.proposal)).map(|review| review.id))
+    Ok(r.reviews(&filter)?.into_iter().find(|review| names(&review.proposal)))
 }

@@ -2,7 +2,14 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_core::graph::{Direction, depth};
+use strata_core::{
+    graph::{Direction, depth},
+    time::Timestamp,
+};
+use strata_store::{
+    error::StoreError,
+    ledger::{EntityRow, LedgerRead},
+};
 
 use super::{
     naming::{self, MAX_MATCHES},
@@ -92,29 +99,42 @@ impl Operation for Explore {
         let limit = request.limit.unwrap_or(DEFAULT_LIMIT) as usize;
         let now = engine.clock().now();
         let entities = engine.read(call, |read| {
-            let mut explored = Vec::new();
-            for entity in naming::matching(read, call, &request.query, limit)? {
-                let same = |step: &walk::Step| (step.edge.relation.clone(), step.edge.far);
-                let out = walk::walk(read, entity.number, Direction::Out, depth, &[], call.scope)?;
-                let back = walk::walk(read, entity.number, Direction::In, depth, &[], call.scope)?;
-                let ((neighbors, left), (inbound, out_of_sight)) =
-                    (walk::rows(&out, same), walk::rows(&back, same));
-                explored.push(Explored {
-                    neighbors,
-                    inbound,
-                    mentioned_with: walk::together(read, entity.number, call.scope, now)?,
-                    memories: walk::memories(read, entity.number, call.scope, now)?,
-                    more: left + out_of_sight,
-                    id: entity.id,
-                    label: entity.label,
-                    kind: entity.kind,
-                    origin: entity.origin.as_str(),
-                });
-            }
-            Ok(explored)
+            let found = naming::matching(read, call, &request.query, limit)?;
+            let mut room = walk::Room::new(found.len());
+            let explored = |entity| room.share(|room| explore(read, call, entity, depth, now, room));
+            found.into_iter().map(explored).collect()
         })?;
         Ok(Response { query: request.query, entities })
     }
+}
+
+/// What is around one entity, as much as fits into `room`: first the memories, then the names, then relations.
+fn explore(
+    read: &LedgerRead<'_>,
+    call: &Call<'_>,
+    entity: EntityRow,
+    depth: u32,
+    now: Timestamp,
+    room: &mut usize,
+) -> Result<Explored, StoreError> {
+    let same = |step: &walk::Step| (step.edge.relation.clone(), step.edge.far);
+    let follow = |direction| walk::walk(read, entity.number, direction, depth, &[], call.scope);
+    let (out, left_out) = walk::rows(&follow(Direction::Out)?, same);
+    let (back, left_back) = walk::rows(&follow(Direction::In)?, same);
+    let (memories, unsaid) = walk::fit(walk::memories(read, entity.number, call.scope, now)?, room);
+    let (mentioned_with, unnamed) = walk::fit(walk::together(read, entity.number, call.scope, now)?, room);
+    let (neighbors, inbound, cut) = walk::fit_both(out, back, room);
+    Ok(Explored {
+        neighbors,
+        inbound,
+        mentioned_with,
+        memories,
+        more: left_out + left_back + unsaid + unnamed + cut,
+        id: entity.id,
+        label: entity.label,
+        kind: entity.kind,
+        origin: entity.origin.as_str(),
+    })
 }
 
 /// Rows of a walk as a table.

@@ -19,12 +19,12 @@ use super::{
 use crate::{
     engine::Engine,
     error::Error,
-    operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
+    operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset, is_default},
     recall::{
         item::Item,
         search::{self, Query, search},
     },
-    render::{Block, Document, Mark, Render},
+    render::{Block, Document, Mark, Render, counted},
 };
 
 /// See the module.
@@ -67,6 +67,9 @@ pub struct Analysis {
     pub timeline: Vec<Event>,
     /// Memories that mention it.
     pub memories: Vec<Linked>,
+    /// Events and memories that were left out for length: those in the middle of a chain go first.
+    #[serde(skip_serializing_if = "is_default")]
+    pub more: usize,
 }
 
 /// Something on the way to the incident or from it.
@@ -124,18 +127,31 @@ impl Operation for Rca {
         }
         let now = engine.clock().now();
         let root_causes = engine.read(call, |read| {
+            let mut room = walk::Room::new(chosen.len());
             let analysis = |(entity, found_by): (EntityRow, &'static str)| -> Result<Analysis, StoreError> {
-                Ok(Analysis {
-                    incident: Shown::from(&entity),
-                    found_by,
-                    timeline: analyse(read, &entity, depth, call.scope)?,
-                    memories: walk::memories(read, entity.number, call.scope, now)?,
-                })
+                let events = analyse(read, &entity, depth, call.scope)?;
+                let linked = walk::memories(read, entity.number, call.scope, now)?;
+                let (timeline, memories, more) = room.share(|room| shortened(events, linked, room));
+                Ok(Analysis { incident: Shown::from(&entity), found_by, timeline, memories, more })
             };
             chosen.into_iter().map(analysis).collect()
         })?;
         Ok(Response { query: request.query, root_causes })
     }
+}
+
+/// What fits into `room`: memories and fixes first, then what a chain begins with, then the nearest. The order stays.
+fn shortened(
+    events: Vec<Event>,
+    memories: Vec<Linked>,
+    room: &mut usize,
+) -> (Vec<Event>, Vec<Linked>, usize) {
+    let (memories, unsaid) = walk::fit(memories, room);
+    let mut ranked: Vec<(usize, Event)> = events.into_iter().enumerate().collect();
+    ranked.sort_by_key(|(place, event)| (event.kind != "fix", !event.is_root, event.level, *place));
+    let (mut kept, cut) = walk::fit(ranked, room);
+    kept.sort_by_key(|(place, _)| *place);
+    (kept.into_iter().map(|(_, event)| event).collect(), memories, unsaid + cut)
 }
 
 fn is_failure(entity: &EntityRow) -> bool {
@@ -196,6 +212,10 @@ impl Render for Response {
             let columns = ["", "level", "entity", "type", "", "path"].map(str::to_owned).to_vec();
             document = document.with(Block::Table { columns, rows: rows.collect() });
             document = with_memories(document, &analysis.memories);
+            if analysis.more > 0 {
+                document = document
+                    .note(Mark::Info, format!("{}; lower `depth`", counted(analysis.more, "more row")));
+            }
         }
         document
     }

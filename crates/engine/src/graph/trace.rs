@@ -2,7 +2,14 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_core::graph::{Direction, depth};
+use strata_core::{
+    graph::{Direction, depth},
+    time::Timestamp,
+};
+use strata_store::{
+    error::StoreError,
+    ledger::{EntityRow, LedgerRead},
+};
 
 use super::{
     explore::{with_memories, with_rows},
@@ -83,26 +90,39 @@ impl Operation for Trace {
         naming::needed("query", &request.query)?;
         let depth = depth(request.depth.unwrap_or(4));
         let now = engine.clock().now();
-        let trace = engine.read(call, |read| {
-            let mut traced = Vec::new();
-            for entity in naming::matching(read, call, &request.query, LIMIT)? {
-                let follow = |direction| walk::walk(read, entity.number, direction, depth, &[], call.scope);
-                let (inbound, before) = walk::rows(&follow(Direction::In)?, |step| step.edge.number);
-                let (outbound, after) = walk::rows(&follow(Direction::Out)?, |step| step.edge.number);
-                traced.push(Traced {
-                    memories: walk::memories(read, entity.number, call.scope, now)?,
-                    entity: entity.label,
-                    kind: entity.kind,
-                    id: entity.id,
-                    inbound,
-                    outbound,
-                    more: before + after,
-                });
-            }
-            Ok(traced)
+        let traces = engine.read(call, |read| {
+            let found = naming::matching(read, call, &request.query, LIMIT)?;
+            let mut room = walk::Room::new(found.len());
+            let traced = |entity| room.share(|room| trace(read, call, entity, depth, now, room));
+            found.into_iter().map(traced).collect()
         })?;
-        Ok(Response { query: request.query, trace })
+        Ok(Response { query: request.query, trace: traces })
     }
+}
+
+/// The trace of one entity, as much of it as fits into `room`, nearest relations first.
+fn trace(
+    read: &LedgerRead<'_>,
+    call: &Call<'_>,
+    entity: EntityRow,
+    depth: u32,
+    now: Timestamp,
+    room: &mut usize,
+) -> Result<Traced, StoreError> {
+    let follow = |direction| walk::walk(read, entity.number, direction, depth, &[], call.scope);
+    let (back, before) = walk::rows(&follow(Direction::In)?, |step| step.edge.number);
+    let (out, after) = walk::rows(&follow(Direction::Out)?, |step| step.edge.number);
+    let (memories, unsaid) = walk::fit(walk::memories(read, entity.number, call.scope, now)?, room);
+    let (inbound, outbound, cut) = walk::fit_both(back, out, room);
+    Ok(Traced {
+        memories,
+        entity: entity.label,
+        kind: entity.kind,
+        id: entity.id,
+        inbound,
+        outbound,
+        more: before + after + unsaid + cut,
+    })
 }
 
 impl Render for Response {

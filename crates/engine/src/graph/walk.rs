@@ -14,6 +14,12 @@ use crate::render::headline;
 
 /// Most rows that one list of an answer shows.
 pub(super) const MAX_ROWS: usize = 200;
+/// Characters of an answer's lists together, as indented JSON. What a client of the protocol is sent ends at 32 000.
+const ROOM: usize = 28_000;
+/// Characters of an entity beside its lists.
+const HEAD: usize = 360;
+/// Characters by which a line of a row is indented.
+const INDENTED: usize = 10;
 /// Memories shown with an entity.
 const MAX_MEMORIES: usize = 5;
 /// Entities shown as mentioned together with one.
@@ -96,6 +102,58 @@ pub(super) fn rows<K: Eq + std::hash::Hash>(steps: &[Step], same: impl Fn(&Step)
     let more = rows.len().saturating_sub(MAX_ROWS);
     rows.truncate(MAX_ROWS);
     (rows, more)
+}
+
+/// The room that an answer has for lists, shared out to its entities. What one does not need goes to those after it.
+pub(super) struct Room {
+    left: usize,
+    entities: usize,
+}
+
+impl Room {
+    /// For an answer about so many entities.
+    pub(super) const fn new(entities: usize) -> Self {
+        Self { left: ROOM.saturating_sub(HEAD * entities), entities }
+    }
+
+    /// Lets `fill` use the share of the next entity; it takes off what it used.
+    pub(super) fn share<T>(&mut self, fill: impl FnOnce(&mut usize) -> T) -> T {
+        let share = self.left / self.entities.max(1);
+        self.entities = self.entities.saturating_sub(1);
+        let mut unused = share;
+        let filled = fill(&mut unused);
+        self.left -= share - unused.min(share);
+        filled
+    }
+}
+
+/// The rows that fit into `room`, from the first, and how many did not.
+pub(super) fn fit<T: Serialize>(mut rows: Vec<T>, room: &mut usize) -> (Vec<T>, usize) {
+    let fits = |row: &&T| {
+        let text = serde_json::to_string_pretty(row).unwrap_or_default();
+        let cost = text.chars().count() + INDENTED * text.lines().count();
+        let fits = cost <= *room;
+        *room = if fits { *room - cost } else { 0 };
+        fits
+    };
+    let count = rows.iter().take_while(fits).count();
+    let more = rows.len() - count;
+    rows.truncate(count);
+    (rows, more)
+}
+
+/// Two lists in one room: neither takes more than half unless the other leaves it.
+pub(super) fn fit_both<T: Serialize>(
+    one: Vec<T>,
+    other: Vec<T>,
+    room: &mut usize,
+) -> (Vec<T>, Vec<T>, usize) {
+    let mut half = *room / 2;
+    let rest = *room - half;
+    let (kept, more) = fit(one, &mut half);
+    *room = rest + half;
+    let (others, left) = fit(other, room);
+    (kept, others, more + left)
 }
 
 /// A memory as the graph shows it.

@@ -2,7 +2,7 @@
 //! destroys.
 //!
 //! An audit row under which events were stored has [`of_events`] over their digests as its `after_hash` and
-//! [`no_events`] as its `before_hash`: nothing was there before, then these. A row under which a question was
+//! the digest of no events as its `before_hash`: nothing was there before, then these. A row under which a question was
 //! asked has the question's digest as its `before_hash`: nothing has changed yet, so that slot is free.
 
 use strata_core::time::Timestamp;

@@ -11,7 +11,7 @@ use crate::{
     authority, consolidate,
     contradictions::{
         advice::advise,
-        file::file,
+        file::{Filing, file},
         scan::{Scanned, scan_everywhere},
     },
     drift::{self, DriftReport},
@@ -101,8 +101,11 @@ fn distil(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
 fn find_contradictions(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
     let Scanned { mut findings, memories, .. } = scan_everywhere(engine, call)?;
     let dismissed = advise(engine, call, &mut findings)?;
-    let (filed, known) = file(engine, call, &mut findings)?;
-    Ok(format!("{filed} filed, {known} known, {dismissed} dismissed, among {}", counted(memories, "memory")))
+    let Filing { filed, known, left_out } = file(engine, call, &mut findings)?;
+    Ok(format!(
+        "{filed} filed, {known} known, {left_out} left out, {dismissed} dismissed, among {}",
+        counted(memories, "memory")
+    ))
 }
 
 fn compile_wiki(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
