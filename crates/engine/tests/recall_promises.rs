@@ -101,19 +101,6 @@ fn answers(s: &Session, questions: &[String]) -> Vec<String> {
     questions.iter().map(answer).collect()
 }
 
-fn remove_index(s: &Session) {
-    let name = s.engine.searcher().index().path().file_name().expect("a name").to_string_lossy().into_owned();
-    let files: Vec<_> = std::fs::read_dir(s.home.path())
-        .expect("listed")
-        .flatten()
-        .filter(|e| e.file_name().to_string_lossy().starts_with(&name))
-        .collect();
-    assert!(!files.is_empty());
-    for file in files {
-        std::fs::remove_file(file.path()).expect("removed");
-    }
-}
-
 /// Searches until the index has followed everything.
 fn settled(s: Session) -> Session {
     while !s.ok("recall", json!({ "query": "port" }))["index_behind"].is_null() {}
@@ -131,7 +118,7 @@ fn what_an_unfinished_index_leaves_out_is_said() {
     import(&s, &lines);
     s.remember("the lighthouse keeper is called Edda");
     let s = settled(s);
-    remove_index(&s);
+    s.home.lose_indexes();
     let s = reopened(s);
     let other = s.reopened();
     let control = strata_store::sql::Control::default();
@@ -159,7 +146,7 @@ fn a_deleted_index_a_restored_ledger_and_a_fresh_start_give_the_same_answers() {
     assert_eq!(answers(&s, &questions), first, "warm");
     let s = reopened(s);
     assert_eq!(answers(&s, &questions), first, "cold");
-    remove_index(&s);
+    s.home.lose_indexes();
     let s = settled(reopened(s));
     assert_eq!(answers(&s, &questions), first, "index deleted");
     let backup = s.ok("backup_create", json!({}));

@@ -96,7 +96,9 @@ impl TestDatabase {
         let name = &database.name;
         // A database of that name is of a process that had our number and was killed.
         run(&database.administrator, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
-        run(&database.administrator, &format!("CREATE DATABASE {name} OWNER {OWNER} TEMPLATE template0"));
+        // Files are copied in a third of the time that the log takes, which is the default.
+        let how = format!("OWNER {OWNER} TEMPLATE template0 STRATEGY file_copy");
+        run(&database.administrator, &format!("CREATE DATABASE {name} {how}"));
         if with_pgvector {
             run(&database.administrator_here(), "CREATE EXTENSION vector");
         }
