@@ -39,6 +39,11 @@ impl TestStore {
         }
     }
 
+    /// How often a test does something: `usual`, or on a server, where each time talks over a connection, `there`.
+    pub fn times<T>(usual: T, there: T) -> T {
+        if Self::chosen() == Self::Sqlite { usual } else { there }
+    }
+
     /// Whether a test can have it: a test that says no ends there, with a notice. Where a server is required
     /// (`STRATA_TEST_REQUIRE_POSTGRES`) its absence is a failure.
     ///
