@@ -73,10 +73,7 @@ fn a_backup_that_still_holds_it_is_named_and_a_restore_purges_again() {
     );
     assert!(reply["remaining_backups"][0].as_str().expect("named").contains(&backup));
     // The list beside the ledger is enough: the ledger that knew of the purge is gone.
-    for name in ["ledger.db", "ledger.db-wal", "ledger.db-shm", "ledger.db.lock"] {
-        // Which of them exist depends on who has the ledger open.
-        std::fs::remove_file(s.home.path().join(name)).ok();
-    }
+    s.home.lose_ledger();
     let s = reopen(s, 8, &FaultPlan::none());
     let restored = s.ok("backup_restore", json!({ "id": backup }));
     assert_eq!(restored["purged_again"], 1, "{restored}");

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use strata_core::{error::ErrorKind, principal::PrincipalKind, scope::Scope};
 use strata_store::sql::Control;
+use strata_testkit::store::TestStore;
 
 /// A home with something of everything.
 fn furnished(seed: u64) -> Session {
@@ -357,7 +358,7 @@ fn an_export_of_nothing_creates_nothing() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(ProptestConfig::with_cases(TestStore::times(12, 4)))]
     #[test]
     fn any_text_comes_back(texts in prop::collection::vec("\\PC{1,60}|[ -~\\n\\t]{1,80}", 1..6), confidence in 0.0_f64..=1.0) {
         let s = home(7);

@@ -133,8 +133,11 @@ fn the_night_files_the_contradictions_of_every_project_and_none_between_two() {
     let detail = |reply: Value| reply["tasks"][0]["detail"].as_str().unwrap_or_default().to_owned();
     let night = json!({ "task": "contradictions", "force": true });
     let told = detail(s.ok("maintain", night.clone()));
-    assert_eq!(told, "2 filed, 0 known, 0 dismissed, among 5 memories");
-    assert_eq!(detail(s.ok("maintain", night)), "0 filed, 2 known, 0 dismissed, among 5 memories");
+    assert_eq!(told, "2 filed, 0 known, 0 left out, 0 dismissed, among 5 memories");
+    assert_eq!(
+        detail(s.ok("maintain", night)),
+        "0 filed, 2 known, 0 left out, 0 dismissed, among 5 memories"
+    );
     let queue = s.of_kind(PrincipalKind::Human).ok("review_list", json!({ "kind": "conflict" }));
     assert_eq!(queue["reviews"].as_array().map(Vec::len), Some(2), "{queue}");
 }

@@ -8,7 +8,6 @@ use strata_embed::{Embedder, ModelKey};
 use strata_engine::{
     clock::{ManualClock, SeededIds},
     engine::Engine,
-    settings::Settings,
 };
 
 /// Knows how often three letters occur. A text without any of them has no vector.
@@ -40,7 +39,7 @@ impl Embedder for Letters {
 /// Opens the home of a session anew with another model.
 fn with_model(mut s: Session, seed: u64, revision: &str) -> Session {
     s.engine = Engine::with_sources(
-        Settings::for_home(s.home.path()),
+        s.home.settings(),
         Box::new(ManualClock::at(strata_core::time::Timestamp(NOON.0 + 60_000_000))),
         Box::new(SeededIds::new(seed)),
     )

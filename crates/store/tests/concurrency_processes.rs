@@ -1,7 +1,7 @@
 //! Real processes on one ledger: all starting at once on a fresh home, and dying at bad moments.
 //!
 //! The processes are this test binary itself, running the ignored test `worker`.
-//! `STORE_TEST_STARTS` sets the number of fresh starts (default 20).
+//! `STORE_TEST_STARTS` sets the number of fresh starts (default 20, on a server 4).
 
 mod fixture;
 
@@ -24,7 +24,7 @@ use strata_store::{
     faults::FaultPlan,
     ledger::{Birth, LOCAL, Ledger, NewAudit, NewMemory},
 };
-use strata_testkit::home::TestHome;
+use strata_testkit::{home::TestHome, store::TestStore};
 
 const PROCESSES: u64 = 8;
 const WRITES: u64 = 100;
@@ -116,7 +116,10 @@ fn assert_whole(ledger: &Ledger) {
 
 #[test]
 fn eight_processes_start_at_once_on_a_fresh_home() {
-    let starts = std::env::var("STORE_TEST_STARTS").ok().and_then(|v| v.parse().ok()).unwrap_or(20);
+    let starts = std::env::var("STORE_TEST_STARTS")
+        .ok()
+        .and_then(|v| v.parse().ok())
+        .unwrap_or(TestStore::times(20, 4));
     let mut longest = 0;
     let begun = Instant::now();
     for start in 0..starts {

@@ -11,6 +11,7 @@ use strata_store::{
     Control,
     index::{CaughtUp, Change, Filter, MAX_PENDING, Mark, Source, SourceKind, Subject},
 };
+use strata_testkit::store::TestStore;
 
 /// Sources that a search at `as_of` returns, with a limit above their number.
 fn seen(ask: &Ask<'_>, question: &str) -> BTreeSet<Source> {
@@ -31,7 +32,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 24 } else { 120 }))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { TestStore::times(24, 8) } else { 120 }))]
 
     /// For every sequence and every word: exactly the memories whose text had the word then.
     #[test]

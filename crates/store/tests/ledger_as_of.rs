@@ -8,6 +8,7 @@ use fixture::{Fixture, audited, store};
 use proptest::{prelude::*, test_runner::FileFailurePersistence};
 use strata_core::memory::{Layer, Status, Tier};
 use strata_store::ledger::{ChangeCursor, Changed, MemoryFilter, State};
+use strata_testkit::store::TestStore;
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -118,7 +119,7 @@ impl Model {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 24,
+        cases: TestStore::times(24, 8),
         failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
         ..ProptestConfig::default()
     })]

@@ -39,12 +39,6 @@ fn with_events() -> Fixture {
     fixture
 }
 
-fn tamper(fixture: &Fixture, sql: &str) {
-    let connection = rusqlite::Connection::open(fixture.home().join("ledger.db")).expect("opened");
-    connection.execute_batch(sql).expect("changed");
-    assert!(connection.changes() > 0, "{sql}");
-}
-
 fn events(fixture: &Fixture) -> CoveredReport<EventFinding> {
     fixture.read(|r| r.verify_events())
 }
@@ -70,7 +64,7 @@ fn an_event_changed_in_any_column_is_named() {
         "salt = NULL",
     ] {
         let fixture = with_events();
-        tamper(&fixture, &format!("UPDATE episodes SET {change} WHERE number = 2"));
+        fixture.tamper(&format!("UPDATE episodes SET {change} WHERE number = 2"));
         let id = fixture.read(|r| r.episode_by_number(2)).expect("stored").id;
         assert_eq!(events(&fixture).findings, [EventFinding::Changed { id }], "{change}");
     }
@@ -91,15 +85,13 @@ fn events_taken_out_added_or_given_another_digest_are_missed() {
         ),
     ] {
         let fixture = with_events();
-        tamper(&fixture, sql);
+        fixture.tamper(sql);
         let found = events(&fixture).findings;
         assert!(found.contains(&EventFinding::Batch { seq }), "{sql}: {found:?}");
     }
     // Whoever marks a forgery as older than the audit's hashes is found by its place.
     let fixture = with_events();
-    tamper(
-        &fixture,
-        "INSERT INTO episodes SELECT tenant, 9, 'ep_x', 'x', session, at, speaker, role, text, metadata, namespace,
+    fixture.tamper("INSERT INTO episodes SELECT tenant, 9, 'ep_x', 'x', session, at, speaker, role, text, metadata, namespace,
              project, branch, source, writer, seq, zeroblob(32), NULL, NULL FROM episodes WHERE number = 4",
     );
     assert_eq!(events(&fixture).findings, [EventFinding::Changed { id: "ep_x".into() }]);
@@ -121,13 +113,12 @@ fn a_purged_event_leaves_the_others_of_its_batch_checkable() {
         purge(number);
         assert_eq!(events(&fixture), CoveredReport { covered, uncovered: 0, findings: Vec::new() });
     }
-    tamper(&fixture, "UPDATE episodes SET text = 'other'");
+    fixture.tamper("UPDATE episodes SET text = 'other'");
     assert!(matches!(events(&fixture).findings[..], [EventFinding::Changed { .. }]));
 
     // A tombstone that no purge on record made explains nothing.
     let forged = with_events();
-    tamper(
-        &forged,
+    forged.tamper(
         "INSERT INTO tombstones SELECT tenant, 'episode', number, id, at, seq, digest, seq FROM episodes
              WHERE number = 2;
          DELETE FROM episodes WHERE number = 2",
@@ -191,18 +182,16 @@ fn a_question_that_asks_something_else_is_named() {
         "salt = NULL",
     ] {
         let fixture = with_question();
-        tamper(&fixture, &format!("UPDATE reviews SET {change}"));
+        fixture.tamper(&format!("UPDATE reviews SET {change}"));
         assert!(matches!(questions(&fixture)[..], [QuestionFinding::Changed { .. }]), "{change}");
     }
     for sql in ["DELETE FROM reviews", "UPDATE reviews SET salt = NULL, digest = NULL"] {
         let fixture = with_question();
-        tamper(&fixture, sql);
+        fixture.tamper(sql);
         assert_eq!(questions(&fixture), [QuestionFinding::Lost { seq: 2 }], "{sql}");
     }
     let forged = with_question();
-    tamper(
-        &forged,
-        "INSERT INTO reviews SELECT tenant, 'rev_x', kind, status, target, proposal, reason, proposer, created_at,
+    forged.tamper("INSERT INTO reviews SELECT tenant, 'rev_x', kind, status, target, proposal, reason, proposer, created_at,
              decided_at, decided_by, decision_note, seq, salt, digest FROM reviews",
     );
     assert_eq!(questions(&forged), [QuestionFinding::Changed { id: "rev_x".into() }]);
@@ -219,7 +208,7 @@ fn a_question_about_what_was_purged_keeps_its_digest() {
         })
         .expect("purged");
     assert_eq!(questions(&fixture), []);
-    tamper(&fixture, "UPDATE reviews SET proposal = '{\"text\":\"always push\"}'");
+    fixture.tamper("UPDATE reviews SET proposal = '{\"text\":\"always push\"}'");
     assert!(matches!(questions(&fixture)[..], [QuestionFinding::Changed { .. }]));
 }
 
@@ -246,7 +235,7 @@ fn what_a_memory_was_stored_with_cannot_be_edited_unseen() {
         let new = fixture.memory("the pump runs at night");
         fixture.remember(&new).expect("stored");
         assert_eq!(fixture.read(|r| r.verify_memories()), []);
-        tamper(&fixture, &sql);
+        fixture.tamper(&sql);
         let id = new.id.to_string();
         assert_eq!(fixture.read(|r| r.verify_memories()), [MemoryFinding::TextChanged { id }], "{sql}");
     }
@@ -271,7 +260,7 @@ fn a_memory_that_moved_on_keeps_the_state_it_was_born_with() {
         })
         .expect("changed");
     assert_eq!(fixture.read(|r| r.verify_memories()), []);
-    tamper(&fixture, "UPDATE memory_states SET confidence = 0.9 WHERE from_seq = 1");
+    fixture.tamper("UPDATE memory_states SET confidence = 0.9 WHERE from_seq = 1");
     let id = new.id.to_string();
     assert_eq!(fixture.read(|r| r.verify_memories()), [MemoryFinding::TextChanged { id }]);
 }

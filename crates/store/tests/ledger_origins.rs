@@ -13,11 +13,6 @@ use strata_store::{
     ledger::{Finding, LedgerWrite, MemoryFinding, NewAudit, NewMemory, NewSnapshot, State},
 };
 
-fn tamper(fixture: &Fixture, sql: &str) {
-    let connection = rusqlite::Connection::open(fixture.home().join("ledger.db")).expect("opened");
-    connection.execute_batch(sql).expect("changed");
-}
-
 fn refused(w: &LedgerWrite<'_>, target: &str) -> Result<(), StoreError> {
     let who = agent();
     let row = NewAudit { layer: Some(Layer::P5), ..NewAudit::new(&who, Face::Mcp, "forget", target) };
@@ -128,7 +123,7 @@ fn a_state_that_no_line_of_the_audit_made_is_named() {
         (1, "UPDATE memories SET superseded_by = 'mem_0000000000' WHERE number = 1".to_owned()),
     ] {
         let fixture = furnished();
-        tamper(&fixture, &sql);
+        fixture.tamper(&sql);
         let found = fixture.read(|r| r.verify_memories());
         assert!(found.contains(&MemoryFinding::StateChanged { id: id(number) }) || found.contains(&MemoryFinding::TextChanged { id: id(number) }), "{sql}: {found:?}");
     }
@@ -137,10 +132,8 @@ fn a_state_that_no_line_of_the_audit_made_is_named() {
 #[test]
 fn a_memory_that_was_slipped_in_or_taken_out_is_named() {
     let fixture = furnished();
-    tamper(
-        &fixture,
-        "CREATE TABLE m AS SELECT * FROM memories WHERE number = 1;
-         UPDATE m SET number = 99, id = 'mem_zzzzzzzzzz', content_key = x'00', layer = 'P0';
+    fixture.tamper("CREATE TABLE m AS SELECT * FROM memories WHERE number = 1;
+         UPDATE m SET number = 99, id = 'mem_zzzzzzzzzz', content_key = zeroblob(1), layer = 'P0';
          INSERT INTO memories SELECT * FROM m; DROP TABLE m;
          INSERT INTO memory_states SELECT tenant, 99, from_seq, to_seq, status, tier, 'P0', confidence, importance,
              pinned FROM memory_states WHERE number = 1",
@@ -153,11 +146,11 @@ fn a_memory_that_was_slipped_in_or_taken_out_is_named() {
     let stone = "INSERT INTO tombstones (tenant, kind, number, id, at, seq) SELECT tenant, 'memory', number, id, 0, 3 FROM memories WHERE number = 1;";
     for sql in [erase.to_owned(), format!("{stone}{erase}")] {
         let fixture = furnished();
-        tamper(&fixture, &sql);
+        fixture.tamper(&sql);
         assert!(fixture.read(|r| r.verify_memories()).contains(&gone), "{sql}");
     }
     let fixture = furnished();
-    tamper(&fixture, "DELETE FROM snapshots");
+    fixture.tamper("DELETE FROM snapshots");
     assert_eq!(fixture.read(|r| r.missing_snapshots()), ["before"]);
 }
 
@@ -191,17 +184,23 @@ fn what_the_migrations_did_not_make_is_named() {
     let check =
         |fixture: &Fixture| fixture.ledger.database().check(&Control::default(), true).expect("checked");
     assert_eq!(check(&furnished()), Vec::<String>::new());
+    let trigger = |fixture: &Fixture| {
+        if fixture.is_on_server() {
+            "CREATE TRIGGER quiet BEFORE UPDATE ON memories FOR EACH ROW
+             EXECUTE FUNCTION suppress_redundant_updates_trigger()"
+        } else {
+            "CREATE TRIGGER quiet AFTER INSERT ON memories BEGIN UPDATE memories SET body = 'x'; END"
+        }
+    };
     for (sql, named) in [
-        (
-            "CREATE TRIGGER quiet AFTER INSERT ON memories BEGIN UPDATE memories SET body = 'x'; END",
-            "trigger `quiet`",
-        ),
-        ("CREATE VIEW v AS SELECT 1", "view `v`"),
-        ("DROP INDEX memories_live_content", "index `memories_live_content`"),
+        (None, "trigger `quiet`"),
+        (Some("CREATE VIEW v AS SELECT 1"), "view `v`"),
+        (Some("CREATE TABLE t (n INTEGER)"), "table `t`"),
+        (Some("DROP INDEX memories_live_content"), "index `memories_live_content`"),
     ] {
         let fixture = furnished();
-        tamper(&fixture, sql);
+        fixture.alter(sql.unwrap_or_else(|| trigger(&fixture)));
         let found = check(&fixture);
-        assert!(found.len() == 1 && found[0].contains(named), "{sql}: {found:?}");
+        assert!(found.len() == 1 && found[0].contains(named), "{named}: {found:?}");
     }
 }

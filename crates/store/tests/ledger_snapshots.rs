@@ -8,6 +8,7 @@ use fixture::{Fixture, agent, audited, store};
 use proptest::{prelude::*, test_runner::FileFailurePersistence};
 use strata_core::memory::{Layer, Status};
 use strata_store::ledger::{NewSnapshot, PurgedKind, RolledBack, SnapshotRow, State, set_hash};
+use strata_testkit::store::TestStore;
 
 fn take(fixture: &Fixture, name: &str) -> Result<(), strata_store::StoreError> {
     let who = agent().to_string();
@@ -120,7 +121,7 @@ fn apply(fixture: &Fixture, n: usize, step: &Step) {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 24,
+        cases: TestStore::times(24, 8),
         failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
         ..ProptestConfig::default()
     })]

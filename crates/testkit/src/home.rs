@@ -94,6 +94,35 @@ impl TestHome {
         Settings { store: self.server(), ..Settings::for_home(home) }
     }
 
+    /// Takes the ledger away, as a lost disk would; the rest of the home stays. Nobody may have it open.
+    pub fn lose_ledger(&self) {
+        match self.database() {
+            Some(database) => database.administer("DROP SCHEMA strata_ledger CASCADE"),
+            None => self.lose_files("ledger.db"),
+        }
+    }
+
+    /// Takes every index away. Nobody may have one open.
+    pub fn lose_indexes(&self) {
+        let Some(database) = self.database() else { return self.lose_files("index-") };
+        let schemas =
+            database.ask("SELECT nspname FROM pg_namespace WHERE starts_with(nspname, 'strata_index_')");
+        assert!(!schemas.is_empty(), "there is no index");
+        for schema in schemas {
+            database.administer(&format!("DROP SCHEMA {schema} CASCADE"));
+        }
+    }
+
+    fn lose_files(&self, beginning: &str) {
+        let files = std::fs::read_dir(&self.home).expect("a home").flatten();
+        let files: Vec<_> =
+            files.filter(|file| file.file_name().to_string_lossy().starts_with(beginning)).collect();
+        assert!(!files.is_empty(), "nothing begins with {beginning}");
+        for file in files {
+            std::fs::remove_file(file.path()).expect("removed");
+        }
+    }
+
     /// The directory around it: the user's own directory and the working directory of commands.
     pub fn outside(&self) -> &Path {
         self.directory.path()

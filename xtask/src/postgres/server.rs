@@ -28,6 +28,7 @@ const KEEPER: &str = r#"
 
 /// What a server of a test need not do (survive), and what it must (many clients at once).
 const OPTIONS: &str = "-c listen_addresses=127.0.0.1 -c fsync=off -c synchronous_commit=off -c full_page_writes=off \
+     -c wal_level=minimal -c max_wal_senders=0 \
      -c max_connections=1000 -c shared_buffers=128MB -c max_wal_size=4GB -c log_min_messages=fatal -c log_checkpoints=off";
 
 /// Tries to find a port that nobody takes before the server does.

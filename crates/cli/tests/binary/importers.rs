@@ -8,7 +8,7 @@ use std::{
 };
 
 use serde_json::json;
-use strata_testkit::{home::TestHome, older::OlderStore};
+use strata_testkit::{home::TestHome, older::OlderStore, store::TestStore};
 
 use crate::strata;
 
@@ -56,6 +56,8 @@ fn an_older_programs_settings_are_obeyed_or_said() {
         assert_eq!(shown["semantic.model"], model, "{value}");
         assert!(output.stderr.contains(notice) && output.stderr.is_empty() == notice.is_empty(), "{value}");
     }
+    // Where `STRATA_STORE` says the same, nothing needs to be said.
+    let home = TestHome::on(TestStore::Sqlite);
     let output =
         strata(&home).with("P_LAYER_PG_DSN", "postgres://u:pw@h/d").run(["config", "show"]).success();
     assert!(output.stderr.contains("P_LAYER_PG_DSN"), "{}", output.stderr);

@@ -17,7 +17,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use strata_testkit::{binary::Binary, home::TestHome};
+use strata_testkit::{binary::Binary, home::TestHome, store::TestStore};
 
 use crate::strata;
 
@@ -31,7 +31,10 @@ const NOT_BEGUN: i32 = 7;
 type Texts = BTreeMap<String, String>;
 
 fn rounds(usual: u64) -> u64 {
-    std::env::var("STRATA_TEST_KILLS").ok().and_then(|v| v.parse().ok()).unwrap_or(usual)
+    std::env::var("STRATA_TEST_KILLS")
+        .ok()
+        .and_then(|v| v.parse().ok())
+        .unwrap_or_else(|| TestStore::times(usual, usual.div_ceil(3)))
 }
 
 /// Random moments (SplitMix64), the same for the same seed.

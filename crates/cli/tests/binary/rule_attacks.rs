@@ -11,9 +11,7 @@ use strata_core::{
     signing::{DerivationParams, SecretKey},
     time::Timestamp,
 };
-use strata_engine::{
-    engine::Engine, maintain::init, operation::Call, registry::OPERATIONS, settings::Settings,
-};
+use strata_engine::{engine::Engine, maintain::init, operation::Call, registry::OPERATIONS};
 use strata_testkit::{
     home::TestHome,
     mcp::{Era, McpScript},
@@ -48,7 +46,7 @@ pub(crate) fn run(
     tool: &str,
     arguments: Value,
 ) -> Value {
-    let engine = Engine::new(Settings::for_home(home.path()));
+    let engine = Engine::new(home.settings());
     with_call(kind, secret, |call| {
         let entry = OPERATIONS.iter().find(|entry| entry.spec.tool == tool).expect("an operation");
         (entry.run)(&engine, call, arguments).expect("done").json
@@ -69,7 +67,7 @@ fn with_call<T>(kind: PrincipalKind, secret: Option<&SecretKey>, job: impl FnOnc
 
 /// The person's secret, as the command line derives it.
 pub(crate) fn secret(home: &TestHome) -> SecretKey {
-    let engine = Engine::new(Settings::for_home(home.path()));
+    let engine = Engine::new(home.settings());
     let salt = with_call(PrincipalKind::Human, None, |call| init::salt(&engine, call)).expect("a salt");
     SecretKey::derive(PASSPHRASE, &salt, DerivationParams::RECOMMENDED).expect("derived")
 }
@@ -331,7 +329,8 @@ fn files_of_a_project_change_no_rule() {
         "home = \"/nowhere\"\npublic_key = \"00\"\n[rules]\nenabled = false\ntext = \"{DOCTORED}\"\n"
     );
     folder(".strata/config.toml", config.as_bytes());
-    let ledger = std::fs::read(guarded.home.path().join("ledger.db")).expect("a ledger");
+    let backup = guarded.home.path().join("backups").join(&guarded.backup);
+    let ledger = std::fs::read(backup.join("ledger.db")).expect("a ledger");
     folder(".strata/ledger.db", &ledger);
     folder(".git/HEAD", b"ref: refs/heads/main\n");
     let project = guarded.home.outside().join("work").display().to_string();

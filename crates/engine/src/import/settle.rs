@@ -81,7 +81,12 @@ pub(super) fn settle(
         .map_err(Error::from);
     let indexed = outcome.and_then(|settled| {
         if index {
-            index_everything(engine, call, &mut |done, total| job.progress(done, total, "indexing"))?;
+            let followed =
+                index_everything(engine, call, &mut |done, total| job.progress(done, total, "indexing"));
+            // What is stored is told, whoever calls it off now: the index follows at the next search.
+            if !matches!(followed, Err(Error::Cancelled | Error::Store(StoreError::Cancelled))) {
+                followed?;
+            }
         }
         Ok(settled)
     });

@@ -14,6 +14,7 @@ mod ddl;
 mod errors;
 mod lock;
 mod names;
+mod objects;
 mod posted;
 mod session;
 mod statements;

@@ -8,6 +8,11 @@ use std::{
 
 use serde_json::{Value, json};
 
+use crate::environment::{P_LAYER_PG_DSN, STRATA_NAMESPACE, STRATA_PROJECT, STRATA_STORE, STRATA_TENANT};
+
+/// What would lead the server to the user's own memory. The home is given, and it has no configuration.
+const ELSEWHERE: [&str; 5] = [STRATA_STORE, P_LAYER_PG_DSN, STRATA_TENANT, STRATA_NAMESPACE, STRATA_PROJECT];
+
 /// A running server and the pipes to it. Dropping it closes its input, which ends it.
 pub(super) struct Client {
     child: Child,
@@ -27,7 +32,11 @@ pub(super) struct Answer {
 impl Client {
     /// Starts this very program as a server on `home` and shakes hands.
     pub(super) fn start(home: &Path, project: &Path) -> std::io::Result<Self> {
-        let mut child = Command::new(std::env::current_exe()?)
+        let mut command = Command::new(std::env::current_exe()?);
+        for variable in ELSEWHERE {
+            command.env_remove(variable);
+        }
+        let mut child = command
             .args(["serve", "--toolsets", "core,admin,governance", "--home"])
             .arg(home)
             .arg("--project")

@@ -1,0 +1,82 @@
+//! What a schema is made of, against what the migrations make. By name: a server keeps no text of a table or an
+//! index that could be compared.
+
+use std::collections::BTreeSet;
+
+use super::names::literal;
+use crate::{
+    error::StoreError,
+    migrate::{self, Schema},
+    sql::Transaction,
+};
+
+/// Kind and name of what somebody can put into a schema.
+type Object = (String, String);
+
+/// The tables that are made beside the migrations.
+const OWN_TABLES: [&str; 2] = ["commits", "schema_migrations"];
+
+/// What the migrations of `schema` did not make in `namespace`, and what they made and is not there. A trigger, a
+/// rule or a policy that somebody else put there would change what every later write says or who reads it.
+pub(super) fn that_differ(
+    transaction: &Transaction<'_>,
+    namespace: &str,
+    schema: &Schema,
+) -> Result<Vec<String>, StoreError> {
+    let applied = migrate::applied(transaction)?;
+    // What a newer binary has made here is its own affair.
+    if applied.last().map(|last| last.version) != Some(schema.latest()) {
+        return Ok(Vec::new());
+    }
+    let known: BTreeSet<Object> = made_by_migrations(schema);
+    let found = transaction.query(&question(namespace), &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let found: BTreeSet<Object> = found.into_iter().collect();
+    let named = |(kind, name): &Object, what: &str| format!("the {kind} `{name}` {what}");
+    let strange = found.difference(&known).map(|o| named(o, "is not one that Strata makes"));
+    let lost = known.difference(&found).map(|o| named(o, "is not there"));
+    Ok(strange.chain(lost).collect())
+}
+
+fn made_by_migrations(schema: &Schema) -> BTreeSet<Object> {
+    let named = |sql: &'static str, words: &str, kind: &str| -> Vec<Object> {
+        let names = sql.split(words).skip(1).filter_map(|rest| rest.split([' ', '(']).next());
+        names.map(|name| (kind.to_owned(), name.to_owned())).collect()
+    };
+    let tables = OWN_TABLES.map(|name| ("table".to_owned(), name.to_owned()));
+    let made = schema.migrations.iter().flat_map(|migration| {
+        let kinds =
+            [("CREATE TABLE ", "table"), ("CREATE INDEX ", "index"), ("CREATE UNIQUE INDEX ", "index")];
+        kinds.into_iter().flat_map(move |(words, kind)| named(migration.sql, words, kind))
+    });
+    tables.into_iter().chain(made).collect()
+}
+
+/// Asks for everything in the schema but what comes with a table of itself: the indexes of its keys, its number
+/// sequence, the policy that shows each tenant its own rows.
+fn question(namespace: &str) -> String {
+    let schema = literal(namespace);
+    format!(
+        "WITH own AS (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = {schema}),
+              relations AS (SELECT c.oid, c.relname, c.relkind FROM pg_catalog.pg_class c
+                            WHERE c.relnamespace = (SELECT oid FROM own))
+         SELECT CASE WHEN relkind IN ('r', 'p', 'f') THEN 'table' WHEN relkind IN ('v', 'm') THEN 'view'
+                     WHEN relkind IN ('i', 'I') THEN 'index' WHEN relkind = 'S' THEN 'sequence' ELSE 'type' END,
+                relname::text
+         FROM relations r
+         WHERE NOT EXISTS (SELECT 1 FROM pg_catalog.pg_constraint k WHERE k.conindid = r.oid)
+           AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::regclass
+                           AND d.objid = r.oid AND d.deptype = 'i' AND r.relkind = 'S')
+         UNION ALL
+         SELECT 'trigger', t.tgname::text FROM pg_catalog.pg_trigger t JOIN relations r ON r.oid = t.tgrelid
+         WHERE NOT t.tgisinternal
+         UNION ALL
+         SELECT 'rule', w.rulename::text FROM pg_catalog.pg_rewrite w JOIN relations r ON r.oid = w.ev_class
+         WHERE w.rulename <> '_RETURN'
+         UNION ALL
+         SELECT 'policy', p.polname::text FROM pg_catalog.pg_policy p JOIN relations r ON r.oid = p.polrelid
+         WHERE p.polname <> 'own_tenant'
+         UNION ALL
+         SELECT 'function', f.proname::text FROM pg_catalog.pg_proc f
+         WHERE f.pronamespace = (SELECT oid FROM own)"
+    )
+}
