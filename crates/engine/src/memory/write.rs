@@ -237,11 +237,9 @@ fn found(similar: Option<Compared>) -> Option<Similar> {
 
 /// The live memories, visible from where the draft goes, that share most keys with it.
 fn candidates(read: &LedgerRead<'_>, draft: &Draft) -> Result<Vec<MemoryRow>, StoreError> {
-    let mut rows = Vec::new();
-    for hit in read.by_bands(&stored_bands(draft), MAX_COMPARED)? {
-        let row = read.memory_by_number(hit.number)?;
-        rows.extend(row.filter(|old| old.state.status.is_live() && draft.scope.sees(&old.scope)));
-    }
+    let hits = read.by_bands(&stored_bands(draft), MAX_COMPARED)?;
+    let mut rows = read.memories_by_numbers(&hits.iter().map(|hit| hit.number).collect::<Vec<_>>())?;
+    rows.retain(|old| old.state.status.is_live() && draft.scope.sees(&old.scope));
     Ok(rows)
 }
 
