@@ -58,6 +58,7 @@ impl Index {
         let head = truth.head()?;
         let cursor = self.cursor(tenant)?;
         let same = follows(truth, &cursor, head)?;
+        self.stay_in_history(tenant, truth, head, same.then_some(&cursor))?;
         if same && cursor.mark.seq == head && cursor.mark.ordinal == i64::MAX {
             return Ok(CaughtUp { mark: cursor.mark, ..CaughtUp::default() });
         }
@@ -83,6 +84,24 @@ impl Index {
             result.pending = preparer.prepare(truth, &truth.changes(from, MAX_PENDING)?)?;
         }
         Ok(result)
+    }
+}
+
+impl Index {
+    /// Forgets the views this process has if the ledger's history is no longer the one they were made in. A dump
+    /// that was restored, or an index that was made anew, comes to the same ids and revisions by other changes.
+    fn stay_in_history(
+        &self,
+        tenant: &str,
+        truth: &dyn TruthReader,
+        head: i64,
+        cursor: Option<&Cursor>,
+    ) -> Result<(), StoreError> {
+        let hash = match cursor.filter(|cursor| cursor.mark.seq == head && !cursor.hash.is_empty()) {
+            Some(cursor) => Some(cursor.hash.clone()),
+            None => truth.hash_at(head)?,
+        };
+        self.views.keep_while(tenant, (head, hash.unwrap_or_default()), |seq| truth.hash_at(seq))
     }
 }
 
