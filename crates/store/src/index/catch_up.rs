@@ -67,7 +67,7 @@ impl Index {
             Ok(Some(mut writer)) => {
                 let seen = Seen { head, cursor: same.then_some(cursor) };
                 let followed =
-                    follow(&mut writer, tenant, truth, preparer, (started, budget), seen, &mut result);
+                    follow(&mut writer, tenant, truth, preparer, (started, budget), &seen, &mut result);
                 match followed {
                     Ok(Some(mark)) if mark.seq >= head => return Ok(CaughtUp { mark, ..result }),
                     followed => followed.map(drop).or_else(searched_without)?,
@@ -137,7 +137,7 @@ fn follow(
     truth: &dyn TruthReader,
     preparer: Preparer<'_>,
     (started, budget): (Instant, Duration),
-    seen: Seen,
+    seen: &Seen,
     result: &mut CaughtUp,
 ) -> Result<Option<Mark>, StoreError> {
     let index = writer.index;
