@@ -57,6 +57,7 @@ impl Index {
     ) -> Result<CaughtUp, StoreError> {
         let started = Instant::now();
         let seen = Seen::of(self, tenant, truth)?;
+        self.stay_in_history(tenant, truth, &seen)?;
         if seen.is_all() {
             return Ok(CaughtUp { mark: seen.cursor.mark, ..CaughtUp::default() });
         }
@@ -83,6 +84,19 @@ impl Index {
             result.pending = preparer.prepare(truth, &truth.changes(result.mark, MAX_PENDING)?)?;
         }
         Ok(result)
+    }
+}
+
+impl Index {
+    /// Forgets the views this process has if the ledger's history is no longer the one they were made in. A dump
+    /// that was restored, or an index that was made anew, comes to the same ids and revisions by other changes.
+    fn stay_in_history(&self, tenant: &str, truth: &dyn TruthReader, seen: &Seen) -> Result<(), StoreError> {
+        let Seen { cursor, standing } = seen;
+        let now = (standing.head, standing.head_hash.clone());
+        self.views.keep_while(tenant, now, |seq| match seq == cursor.mark.seq {
+            true => Ok(standing.hash.clone()),
+            false => truth.hash_at(seq),
+        })
     }
 }
 
