@@ -187,6 +187,7 @@ pub(super) fn asked(r: &LedgerRead<'_>, target: &str, other: &str) -> Result<Opt
         kind: Some(CONFLICT.to_owned()),
         target: Some(target.to_owned()),
         limit: usize::MAX,
+        ..ReviewFilter::default()
     };
     let names = |proposal: &str| {
         let read: Option<Value> = serde_json::from_str(proposal).ok();

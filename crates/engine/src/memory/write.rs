@@ -238,9 +238,8 @@ fn found(similar: Option<Compared>) -> Option<Similar> {
 /// The live memories, visible from where the draft goes, that share most keys with it.
 fn candidates(read: &LedgerRead<'_>, draft: &Draft) -> Result<Vec<MemoryRow>, StoreError> {
     let mut rows = Vec::new();
-    for hit in read.by_bands(&stored_bands(draft), MAX_COMPARED)? {
-        let row = read.memory_by_number(hit.number)?;
-        rows.extend(row.filter(|old| old.state.status.is_live() && draft.scope.sees(&old.scope)));
+    for hit in read.by_bands(&stored_bands(draft), &draft.scope, MAX_COMPARED)? {
+        rows.extend(read.memory_by_number(hit.number)?);
     }
     Ok(rows)
 }

@@ -47,6 +47,8 @@ pub struct Query {
     pub floor: Floor,
     /// Whether meaning takes no part: words alone.
     pub words_only: bool,
+    /// Whether rules and what lies in P0 and P1 are left out.
+    pub knowledge: bool,
     /// Most results.
     pub limit: usize,
 }
@@ -81,6 +83,7 @@ impl Query {
             valid_at: None,
             floor: Floor::Answer,
             words_only: false,
+            knowledge: false,
             limit,
         }
     }
