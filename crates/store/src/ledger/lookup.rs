@@ -53,6 +53,20 @@ impl LedgerRead<'_> {
         Ok(numbers.iter().filter_map(|number| found.get(number).cloned()).collect())
     }
 
+    /// Those of `numbers` that name a memory in force.
+    pub fn live_among(&self, numbers: &[i64]) -> Result<HashSet<i64>, StoreError> {
+        let mut live = HashSet::new();
+        for chunk in numbers.chunks(LIST) {
+            let mut values = vec![self.tenant.into()];
+            let list = listed(&mut values, padded(chunk).copied());
+            let sql = format!(
+                "SELECT m.number FROM memories m WHERE m.tenant = $1 AND {LIVE} AND m.number IN ({list})"
+            );
+            live.extend(self.transaction.query(&sql, &values, |row| row.get::<i64>(0))?);
+        }
+        Ok(live)
+    }
+
     /// The one memory whose id begins so, of those seen from `reader`; of all without one. None is `NotFound`;
     /// several are `Ambiguous`, with candidates.
     pub fn memory_by_prefix(

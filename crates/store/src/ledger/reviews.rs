@@ -192,6 +192,24 @@ impl LedgerRead<'_> {
         }
         all
     }
+
+    /// Reviews of one kind that were asked or decided after a sequence, in that order.
+    pub fn reviews_changed_since(&self, kind: &str, seq: i64) -> Result<Vec<ReviewRow>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM reviews WHERE tenant = $1 AND kind = $2 AND seq > $3 ORDER BY seq, id"
+        );
+        self.transaction.query(&sql, params![self.tenant, kind, seq], review_from)
+    }
+
+    /// Whether there is any such review.
+    pub fn is_review_changed_since(&self, kind: &str, seq: i64) -> Result<bool, StoreError> {
+        let found = self.transaction.query_one(
+            "SELECT 1 FROM reviews WHERE tenant = $1 AND kind = $2 AND seq > $3 LIMIT 1",
+            params![self.tenant, kind, seq],
+            |_| Ok(()),
+        )?;
+        Ok(found.is_some())
+    }
 }
 
 impl LedgerWrite<'_> {
