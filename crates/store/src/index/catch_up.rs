@@ -58,14 +58,20 @@ impl Index {
         let head = truth.head()?;
         let cursor = self.cursor(tenant)?;
         let same = follows(truth, &cursor, head)?;
+        self.stay_in_history(tenant, truth, head, same.then_some(&cursor))?;
         if same && cursor.mark.seq == head && cursor.mark.ordinal == i64::MAX {
             return Ok(CaughtUp { mark: cursor.mark, ..CaughtUp::default() });
         }
         let mut result = CaughtUp::default();
         match self.writer(control) {
             Ok(Some(mut writer)) => {
-                let followed = follow(&mut writer, tenant, truth, preparer, (started, budget), &mut result);
-                followed.or_else(searched_without)?;
+                let seen = Seen { head, cursor: same.then_some(cursor) };
+                let followed =
+                    follow(&mut writer, tenant, truth, preparer, (started, budget), seen, &mut result);
+                match followed {
+                    Ok(Some(mark)) if mark.seq >= head => return Ok(CaughtUp { mark, ..result }),
+                    followed => followed.map(drop).or_else(searched_without)?,
+                }
             }
             Ok(None) => {}
             Err(error) => searched_without(error)?,
@@ -79,6 +85,31 @@ impl Index {
         }
         Ok(result)
     }
+}
+
+impl Index {
+    /// Forgets the views this process has if the ledger's history is no longer the one they were made in. A dump
+    /// that was restored, or an index that was made anew, comes to the same ids and revisions by other changes.
+    fn stay_in_history(
+        &self,
+        tenant: &str,
+        truth: &dyn TruthReader,
+        head: i64,
+        cursor: Option<&Cursor>,
+    ) -> Result<(), StoreError> {
+        let hash = match cursor.filter(|cursor| cursor.mark.seq == head && !cursor.hash.is_empty()) {
+            Some(cursor) => Some(cursor.hash.clone()),
+            None => truth.hash_at(head)?,
+        };
+        self.views.keep_while(tenant, (head, hash.unwrap_or_default()), |seq| truth.hash_at(seq))
+    }
+}
+
+/// What was seen before the index was locked.
+struct Seen {
+    head: i64,
+    /// The cursor, if it is a place in this ledger's history.
+    cursor: Option<Cursor>,
 }
 
 /// Passes over what only keeps the index from being written: what it lacks is searched directly.
@@ -106,35 +137,43 @@ fn follow(
     truth: &dyn TruthReader,
     preparer: Preparer<'_>,
     (started, budget): (Instant, Duration),
+    seen: Seen,
     result: &mut CaughtUp,
-) -> Result<(), StoreError> {
+) -> Result<Option<Mark>, StoreError> {
     let index = writer.index;
     // Read again: somebody else may have indexed before the lock was ours.
     let mut cursor = index.cursor(tenant)?;
-    let head = truth.head()?;
-    if !follows(truth, &cursor, head)? {
-        result.was_reset = !cursor.epoch.is_empty();
-        writer.reset(tenant, &truth.epoch()?)?;
-        cursor = index.cursor(tenant)?;
+    let mut head = seen.head;
+    if seen.cursor.as_ref() != Some(&cursor) {
+        head = truth.head()?;
+        if !follows(truth, &cursor, head)? {
+            result.was_reset = !cursor.epoch.is_empty();
+            writer.reset(tenant, &truth.epoch()?)?;
+            cursor = index.cursor(tenant)?;
+        }
     }
     writer.until = started.checked_add(budget);
     let batch = BATCHES[usize::from(budget >= UNHURRIED)];
     while started.elapsed() < budget {
         let changes = truth.changes(cursor.mark, batch)?;
-        let Some(last) = changes.last().map(|change| change.mark) else {
+        if let Some(last) = changes.last() {
+            writer.apply(tenant, &preparer.prepare(truth, &changes)?)?;
+            cursor.mark = last.mark;
+        }
+        if changes.len() < batch {
             // The head was read before the changes, so nothing up to it is missing.
             let mark = Mark { seq: head.max(cursor.mark.seq), ordinal: i64::MAX };
             let hash = truth.hash_at(mark.seq)?.unwrap_or_default();
             writer.advance(tenant, &Cursor { epoch: cursor.epoch, mark, hash })?;
             let left = budget.saturating_sub(started.elapsed());
             let left = if budget >= UNHURRIED { left } else { left.min(IN_PASSING) };
-            writer.tidy(tenant, left)?;
-            return Ok(());
-        };
-        writer.apply(tenant, &preparer.prepare(truth, &changes)?)?;
-        cursor.mark = last;
+            if !left.is_zero() {
+                writer.tidy(tenant, left)?;
+            }
+            return Ok(Some(mark));
+        }
     }
-    Ok(())
+    Ok(None)
 }
 
 /// `view` as it will be once `ahead` is indexed. `group_number` tells the numbers of known groups.

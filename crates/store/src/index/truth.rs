@@ -17,7 +17,7 @@ pub trait TruthReader {
     /// another history, and rebuilds.
     fn hash_at(&self, seq: i64) -> Result<Option<Vec<u8>>, StoreError>;
 
-    /// At most `limit` changes after `mark`, ascending by mark. A source appears at most once per
+    /// At most `limit` changes after `mark`, ascending by mark; fewer only when no more follow. A source appears at most once per
     /// sequence; a source that has changed again since may be left out or shown as it was then. When a
     /// turn is purged, the [`WINDOW`] turns after it change at the same sequence.
     fn changes(&self, after: Mark, limit: usize) -> Result<Vec<Change>, StoreError>;

@@ -117,7 +117,7 @@ impl IndexWriter<'_> {
         self.index.database.write(&self.control, |tx| {
             let set = find(tx, tenant, model)?
                 .ok_or_else(|| StoreError::NotFound { what: "vector set", key: model.to_owned() })?;
-            tx.execute("UPDATE tenants SET active_set = $2 WHERE tenant = $1", params![tenant, set.id])
+            tx.post("UPDATE tenants SET active_set = $2 WHERE tenant = $1", params![tenant, set.id])
         })?;
         Ok(())
     }
@@ -126,11 +126,11 @@ impl IndexWriter<'_> {
     pub fn drop_set(&self, tenant: &str, model: &str) -> Result<(), StoreError> {
         let set = self.index.database.write(&self.control, |tx| {
             let Some(set) = find(tx, tenant, model)? else { return Ok(None) };
-            tx.execute(
+            tx.post(
                 "UPDATE tenants SET active_set = NULL WHERE tenant = $1 AND active_set = $2",
                 params![tenant, set.id],
             )?;
-            tx.execute("DELETE FROM vector_sets WHERE tenant = $1 AND id = $2", params![tenant, set.id])?;
+            tx.post("DELETE FROM vector_sets WHERE tenant = $1 AND id = $2", params![tenant, set.id])?;
             Ok(Some(set))
         })?;
         set.map_or(Ok(()), |set| super::cleaning::vectors_of(self, tenant, set.id))
@@ -172,12 +172,12 @@ pub(crate) fn find_or_add(
     }
     let first = all(tx, tenant)?.is_empty();
     let id = next_id(tx, tenant)?;
-    tx.execute(
+    tx.post(
         "INSERT INTO vector_sets (tenant, id, model, dimension) VALUES ($1, $2, $3, $4)",
         params![tenant, id, model, i64::try_from(dimension).unwrap_or(i64::MAX)],
     )?;
     if first {
-        tx.execute("UPDATE tenants SET active_set = $2 WHERE tenant = $1", params![tenant, id])?;
+        tx.post("UPDATE tenants SET active_set = $2 WHERE tenant = $1", params![tenant, id])?;
     }
     Ok(VectorSet { id, model: model.to_owned(), dimension, is_active: first })
 }
@@ -203,7 +203,7 @@ pub(crate) fn put_tail(
     for (set, slot, data) in vectors {
         values.extend_from_slice(params![of.tenant, of.id, *set, *slot, data]);
     }
-    VECTORS.write(tx, &values).map(drop)
+    VECTORS.write(tx, &values)
 }
 
 /// Reads the vector in column `column`.
@@ -237,7 +237,7 @@ pub(crate) fn fold_tail(tx: &Transaction<'_>, of: Collection<'_>, first: u32) ->
         )?;
         if filled {
             write_block(tx, of, set, first / BLOCK, 0, &block)?;
-            tx.execute(
+            tx.post(
                 "DELETE FROM tail_vectors
                  WHERE tenant = $1 AND collection = $2 AND vector_set = $3 AND slot >= $4 AND slot < $5",
                 params![of.tenant, of.id, set, first, first + BLOCK],
@@ -256,7 +256,7 @@ fn write_block(
     vectors: &VectorBlock,
 ) -> Result<(), StoreError> {
     let missing = i64::try_from(vectors.missing_slots()).unwrap_or(i64::MAX);
-    tx.execute(
+    tx.post(
         "INSERT INTO vector_blocks (tenant, collection, vector_set, block, revision, missing, data)
          VALUES ($1, $2, $3, $4, $5, $6, $7)
          ON CONFLICT (tenant, collection, vector_set, block)
@@ -310,7 +310,7 @@ fn put_block(
         let tails: Vec<_> = packed.into_iter().map(|(slot, data)| (set.id, slot, data)).collect();
         put_tail(tx, of, &tails)?;
     }
-    tx.execute(
+    tx.post(
         "UPDATE collections SET revision = $3 WHERE tenant = $1 AND id = $2",
         params![of.tenant, of.id, revision],
     )?;

@@ -3,7 +3,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use crate::{error::StoreError, params, sql::Transaction};
@@ -12,6 +12,9 @@ use super::{truth::CollectionKey, vector_set::VectorSet, view::View, writer::col
 
 /// Views kept at most; the longest unused goes first.
 const KEPT: usize = 64;
+
+/// A place in a ledger's history: a sequence and the audit hash there, empty before the first change.
+type PlaceInHistory = (i64, Vec<u8>);
 
 type Shelf = Arc<Mutex<Option<Arc<View>>>>;
 
@@ -23,6 +26,8 @@ pub(crate) struct Views(Mutex<Kept>);
 struct Kept {
     clock: u64,
     shelves: HashMap<CollectionKey, (u64, Shelf)>,
+    /// Where each tenant's ledger was when it was last searched.
+    places: HashMap<String, PlaceInHistory>,
 }
 
 /// What a reader's snapshot can have.
@@ -72,12 +77,38 @@ impl Views {
         Ok(Lookup::Ready(view))
     }
 
+    /// Keeps the tenant's views while its ledger, which is at `now`, still has the place where it was last time;
+    /// `hash_at` tells the ledger's hash at a sequence.
+    pub(crate) fn keep_while(
+        &self,
+        tenant: &str,
+        now: PlaceInHistory,
+        hash_at: impl FnOnce(i64) -> Result<Option<Vec<u8>>, StoreError>,
+    ) -> Result<(), StoreError> {
+        let last = self.kept().places.get(tenant).cloned();
+        let continues = match last {
+            None => true,
+            Some(last) if last == now => return Ok(()),
+            Some((seq, hash)) => hash_at(seq)?.unwrap_or_default() == hash,
+        };
+        let mut kept = self.kept();
+        if !continues {
+            kept.shelves.retain(|key, _| key.tenant != tenant);
+        }
+        kept.places.insert(tenant.to_owned(), now);
+        Ok(())
+    }
+
     pub(crate) fn clear(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).shelves.clear();
+        self.kept().shelves.clear();
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn shelf(&self, key: &CollectionKey) -> Shelf {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept();
         kept.clock += 1;
         let clock = kept.clock;
         if let Some((used, shelf)) = kept.shelves.get_mut(key) {

@@ -13,7 +13,7 @@ use crate::{
 
 use super::{
     Collection, Index,
-    attributes::{BLOCK, decode_ends, encode_ends},
+    attributes::{decode_ends, encode_ends},
     fold,
     labels::LabelNumbers,
     lock::IndexLock,
@@ -75,8 +75,9 @@ impl<'i> IndexWriter<'i> {
         let mut done = 0;
         while done < batch.len() {
             self.control.check()?;
-            done += self.slice(tenant, &batch[done..])?;
-            self.fold_due(tenant)?;
+            let (changes, due) = self.slice(tenant, &batch[done..])?;
+            done += changes;
+            self.fold_due(tenant, &due)?;
         }
         Ok(())
     }
@@ -112,11 +113,11 @@ impl<'i> IndexWriter<'i> {
     pub fn reset(&mut self, tenant: &str, epoch: &str) -> Result<(), StoreError> {
         self.labels = LabelNumbers::default();
         self.index.database.write(&self.control, |tx| {
-            tx.execute(
+            tx.post(
                 "UPDATE collections SET retired = id, revision = revision + 1 WHERE tenant = $1 AND retired = 0",
                 params![tenant],
             )?;
-            tx.execute(
+            tx.post(
                 "INSERT INTO tenants (tenant, epoch, seq, ordinal, hash) VALUES ($1, $2, 0, 0, $3)
                  ON CONFLICT (tenant) DO UPDATE SET epoch = excluded.epoch, seq = 0, ordinal = 0,
                      hash = excluded.hash",
@@ -141,16 +142,9 @@ impl<'i> IndexWriter<'i> {
         self.until.is_none_or(|until| Instant::now() < until)
     }
 
-    fn fold_due(&self, tenant: &str) -> Result<(), StoreError> {
-        let due: Vec<i64> = self.index.database.read(&self.control, |tx| {
-            tx.query(
-                "SELECT id FROM collections WHERE tenant = $1 AND retired = 0 AND slots - folded >= $2",
-                params![tenant, BLOCK],
-                |row| row.get(0),
-            )
-        })?;
-        for collection in due {
-            let collection = Collection { tenant, id: collection };
+    fn fold_due(&self, tenant: &str, due: &[i64]) -> Result<(), StoreError> {
+        for id in due {
+            let collection = Collection { tenant, id: *id };
             fold::run(self, collection)?;
             let mut rows = 0;
             while rows < MERGED_PER_FOLD && self.has_time() {
@@ -161,8 +155,9 @@ impl<'i> IndexWriter<'i> {
         Ok(())
     }
 
-    /// One transaction: as many changes as fit, at least one. Returns how many.
-    fn slice(&mut self, tenant: &str, batch: &[Prepared]) -> Result<usize, StoreError> {
+    /// One transaction: as many changes as fit, at least one. Returns how many, and the collections whose tails are
+    /// long enough for a fold.
+    fn slice(&mut self, tenant: &str, batch: &[Prepared]) -> Result<(usize, Vec<i64>), StoreError> {
         let Self { index, control, labels, .. } = self;
         let done = index.database.write(control, |tx| {
             labels.forget_uncommitted();
@@ -173,8 +168,9 @@ impl<'i> IndexWriter<'i> {
                 slice.change(done)?;
                 done += 1;
             }
+            let due = slice.due();
             slice.finish(batch[done - 1].mark)?;
-            Ok(done)
+            Ok((done, due))
         });
         match done {
             Ok(done) => {
@@ -229,7 +225,7 @@ pub(crate) fn write_ends(
     ends: &BTreeMap<u32, i64>,
 ) -> Result<(), StoreError> {
     let ends: Vec<_> = ends.iter().map(|(offset, end)| (*offset, *end)).collect();
-    tx.execute(
+    tx.post(
         "INSERT INTO ends (tenant, collection, block, revision, data) VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT (tenant, collection, block)
          DO UPDATE SET revision = excluded.revision, data = excluded.data",

@@ -320,7 +320,7 @@ impl LedgerWrite<'_> {
             return Ok(refusal);
         }
         let first_seq = self.append(new, Outcome::Refused)?.get();
-        self.transaction.execute(
+        self.transaction.post(
             "INSERT INTO refusals (tenant, fingerprint, first_seq, count, last_at) VALUES ($1, $2, $3, 1, $4)",
             params![self.tenant, &fingerprint, first_seq, self.now],
         )?;
@@ -338,7 +338,7 @@ impl LedgerWrite<'_> {
             signature: key.sign_head(head.seq, &head.hash, &epoch),
             epoch,
         };
-        self.transaction.execute(
+        self.transaction.post(
             "INSERT INTO audit_heads (tenant, seq, hash, epoch, at, public_key, signature)
              VALUES ($1, $2, $3, $4, $5, $6, $7)
              ON CONFLICT (tenant, seq, epoch) DO UPDATE SET hash = excluded.hash, at = excluded.at,
@@ -371,7 +371,7 @@ impl LedgerWrite<'_> {
 
     fn insert_entry(&self, linked: &LinkedEntry) -> Result<(), StoreError> {
         let entry = &linked.entry;
-        self.transaction.execute(
+        self.transaction.post(
             "INSERT INTO audit (tenant, seq, at, principal, on_behalf_of, face, action, target, layer, outcome,
                  reason, before_hash, after_hash, previous, hash)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",

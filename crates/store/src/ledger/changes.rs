@@ -1,7 +1,7 @@
 //! What changed since a place in the order of changes: how the index follows the ledger.
 
 use super::LedgerRead;
-use crate::{error::StoreError, params};
+use crate::{error::StoreError, params, sql::Param};
 
 /// What changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,10 +81,7 @@ const FEEDS: [Feed; 5] = [
 impl LedgerRead<'_> {
     /// The first `limit` changes behind `cursor`, in order.
     pub fn changes_after(&self, cursor: ChangeCursor, limit: usize) -> Result<ChangePage, StoreError> {
-        let mut found = Vec::new();
-        for feed in &FEEDS {
-            found.extend(self.feed(feed, cursor, limit)?);
-        }
+        let mut found = self.feeds(cursor, limit)?;
         found.sort_unstable_by_key(|(place, _)| *place);
         // Each feed gave one more than asked for, so a cut list shows that more follow.
         let more = found.len() > limit;
@@ -97,26 +94,28 @@ impl LedgerRead<'_> {
         Ok(ChangePage { changes, next, more })
     }
 
-    fn feed(
-        &self,
-        feed: &Feed,
-        cursor: ChangeCursor,
-        limit: usize,
-    ) -> Result<Vec<(ChangeCursor, Change)>, StoreError> {
-        let done = match feed.table.cmp(&cursor.table) {
-            std::cmp::Ordering::Less => i64::MAX,
-            std::cmp::Ordering::Equal => cursor.number,
-            std::cmp::Ordering::Greater => i64::MIN,
-        };
-        let (from, seq) = (feed.from, feed.seq);
-        let sql = format!(
-            "SELECT {seq}, number FROM {from} tenant = $1 AND ({seq}, number) > ($2, $3)
-             ORDER BY {seq}, number LIMIT $4"
-        );
+    /// What each feed has behind `cursor`, one more than `limit` of it, in one statement.
+    fn feeds(&self, cursor: ChangeCursor, limit: usize) -> Result<Vec<(ChangeCursor, Change)>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
-        self.transaction.query(&sql, params![self.tenant, cursor.seq, done, limit], |row| {
-            let (seq, number) = (row.get(0)?, row.get(1)?);
-            let place = ChangeCursor { seq, table: feed.table, number };
+        let mut values = params![self.tenant, cursor.seq, limit].to_vec();
+        let mut parts = Vec::with_capacity(FEEDS.len());
+        for Feed { table, from, seq, .. } in &FEEDS {
+            values.push(Param::Integer(match table.cmp(&cursor.table) {
+                std::cmp::Ordering::Less => i64::MAX,
+                std::cmp::Ordering::Equal => cursor.number,
+                std::cmp::Ordering::Greater => i64::MIN,
+            }));
+            parts.push(format!(
+                "SELECT feed, seq, number FROM (SELECT {table} AS feed, {seq} AS seq, number FROM {from} tenant = $1
+                     AND ({seq}, number) > ($2, ${}) ORDER BY {seq}, number LIMIT $3) f{table}",
+                values.len()
+            ));
+        }
+        self.transaction.query(&parts.join(" UNION ALL "), &values, |row| {
+            let (table, seq, number) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            let place = ChangeCursor { seq, table, number };
+            let feed = FEEDS.iter().find(|feed| feed.table == table);
+            let feed = feed.ok_or_else(|| self.corrupt(format!("there is no feed {table}")))?;
             Ok((place, Change { seq, what: (feed.what)(number) }))
         })
     }

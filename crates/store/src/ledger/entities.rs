@@ -216,7 +216,7 @@ impl LedgerWrite<'_> {
     /// Stores an entity under a number that is free.
     pub fn load_entity(&self, number: i64, new: &NewEntity, seq: Seq) -> Result<(), StoreError> {
         let key = label::key(&new.label);
-        self.transaction.execute(
+        self.transaction.post(
             "INSERT INTO entities (tenant, number, id, label, label_key, label_head, kind, properties, namespace,
                  project, branch, origin, confidence, writer, created_at, seq)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
@@ -244,7 +244,7 @@ impl LedgerWrite<'_> {
 
     /// Changes what an entity is and what is known of it. Its label stays the same but for its spelling.
     pub fn change_entity(&self, number: i64, to: &EntityChange<'_>, seq: Seq) -> Result<(), StoreError> {
-        self.transaction.execute(
+        self.transaction.post(
             "UPDATE entities SET label = $3, kind = $4, properties = $5, origin = $6, confidence = $7, seq = $8
              WHERE tenant = $1 AND number = $2",
             params![
@@ -268,7 +268,7 @@ impl LedgerWrite<'_> {
             "DELETE FROM relations WHERE tenant = $1 AND (source = $2 OR target = $2)",
             "DELETE FROM entities WHERE tenant = $1 AND number = $2",
         ] {
-            self.transaction.execute(sql, params![self.tenant, number])?;
+            self.transaction.post(sql, params![self.tenant, number])?;
         }
         Ok(())
     }

@@ -205,7 +205,7 @@ impl LedgerRead<'_> {
 impl LedgerWrite<'_> {
     /// Links a memory to an entity; what was stated is not made less by what was noticed.
     pub fn add_mention(&self, mention: &Mention) -> Result<(), StoreError> {
-        self.transaction.execute(
+        self.transaction.post(
             "INSERT INTO entity_mentions (tenant, number, entity, origin, confidence) VALUES ($1, $2, $3, $4, $5)
              ON CONFLICT (tenant, number, entity) DO UPDATE SET origin = excluded.origin,
                  confidence = excluded.confidence
@@ -217,7 +217,7 @@ impl LedgerWrite<'_> {
 
     /// Gives the links that somebody stated for one memory to another: the version that replaces it.
     pub fn carry_stated_mentions(&self, from: i64, to: i64) -> Result<(), StoreError> {
-        self.transaction.execute(
+        self.transaction.post(
             "INSERT INTO entity_mentions (tenant, number, entity, origin, confidence)
              SELECT tenant, $3, entity, origin, confidence FROM entity_mentions
              WHERE tenant = $1 AND number = $2 AND origin = 'stated'
@@ -237,7 +237,7 @@ impl LedgerWrite<'_> {
             params![self.tenant, memory],
             |row| row.get::<i64>(0),
         )?;
-        self.transaction.execute(
+        self.transaction.post(
             "DELETE FROM entity_mentions WHERE tenant = $1 AND number = $2",
             params![self.tenant, memory],
         )?;

@@ -38,7 +38,7 @@ pub(super) fn record_birth(
     let values =
         [(EPOCH, birth.epoch.as_str()), (STORE_KEY, key.as_str()), (CREATED_AT, &birth.at.0.to_string())];
     for (name, value) in values {
-        transaction.execute(
+        transaction.post(
             "INSERT INTO meta (tenant, key, value) VALUES ($1, $2, $3)",
             params![tenant, name, value],
         )?;
@@ -92,6 +92,16 @@ impl LedgerRead<'_> {
         )
     }
 
+    pub(super) fn store_key(&self) -> Result<[u8; 32], StoreError> {
+        match self.store_key.get() {
+            Some(key) => Ok(*key),
+            None => {
+                let key = self.read_store_key()?;
+                Ok(*self.store_key.get_or_init(|| key))
+            }
+        }
+    }
+
     fn read_store_key(&self) -> Result<[u8; 32], StoreError> {
         let text = self.meta(STORE_KEY)?.ok_or_else(|| self.not_initialised())?;
         let key = blake3::Hash::from_hex(&text).map_err(|_| self.corrupt("the store key is damaged"))?;
@@ -101,14 +111,14 @@ impl LedgerRead<'_> {
     /// The fingerprint under which a memory with this identity text is found again: BLAKE3 keyed
     /// with the store's own key, so that it means nothing outside this store.
     pub fn content_key(&self, identity: &str) -> Result<[u8; 32], StoreError> {
-        Ok(*blake3::keyed_hash(&self.read_store_key()?, identity.as_bytes()).as_bytes())
+        Ok(*blake3::keyed_hash(&self.store_key()?, identity.as_bytes()).as_bytes())
     }
 }
 
 impl LedgerWrite<'_> {
     /// Sets a setting.
     pub fn set_setting(&self, key: &str, value: &str) -> Result<(), StoreError> {
-        self.transaction.execute(
+        self.transaction.post(
             "INSERT INTO settings (tenant, key, value) VALUES ($1, $2, $3)
              ON CONFLICT (tenant, key) DO UPDATE SET value = excluded.value",
             params![self.tenant, key, value],
@@ -118,7 +128,7 @@ impl LedgerWrite<'_> {
 
     /// Starts another line of sequence numbers: after a restore, or an import into an empty ledger.
     pub fn set_epoch(&self, epoch: &str) -> Result<(), StoreError> {
-        self.transaction.execute(
+        self.transaction.post(
             "UPDATE meta SET value = $3 WHERE tenant = $1 AND key = $2",
             params![self.tenant, EPOCH, epoch],
         )?;
@@ -133,16 +143,6 @@ impl LedgerWrite<'_> {
             hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
         }
         Ok(*hasher.finalize().as_bytes())
-    }
-
-    pub(super) fn store_key(&self) -> Result<[u8; 32], StoreError> {
-        match self.store_key.get() {
-            Some(key) => Ok(*key),
-            None => {
-                let key = self.read_store_key()?;
-                Ok(*self.store_key.get_or_init(|| key))
-            }
-        }
     }
 
     pub(super) fn is_first_entry(&self) -> bool {

@@ -175,7 +175,7 @@ impl LedgerWrite<'_> {
     /// Puts a question into the queue. The audit row of `seq` must cover it ([`super::NewAudit::asking`]).
     pub fn insert_review(&self, new: &NewReview, seq: Seq) -> Result<(), StoreError> {
         self.refuse_used_id("reviews", new.id.as_str())?;
-        self.transaction.execute(
+        self.transaction.post(
             "INSERT INTO reviews (tenant, id, kind, status, target, proposal, reason, proposer, created_at, seq,
                  salt, digest)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
@@ -210,7 +210,7 @@ impl LedgerWrite<'_> {
         if review.status != ReviewStatus::Pending {
             return Err(Conflict::Decided { id: review.id, status: review.status.as_str().to_owned() }.into());
         }
-        self.transaction.execute(
+        self.transaction.post(
             "UPDATE reviews SET status = $3, decided_at = $4, decided_by = $5, decision_note = $6, seq = $7
              WHERE tenant = $1 AND id = $2",
             params![self.tenant, id, status.as_str(), self.now, by, note, self.place(seq)?],

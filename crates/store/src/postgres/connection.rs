@@ -16,6 +16,7 @@ use tokio_postgres::{CancelToken, Client, Error, NoTls, SimpleQueryMessage, Stat
 use super::{
     address::Address,
     errors::{classify, classify_connect, disconnected, unreachable},
+    posted::one_after_the_other,
     statements::Statements,
 };
 use crate::{
@@ -110,6 +111,17 @@ impl Connection {
         self.batch(control, sql)
     }
 
+    /// The same together with the transaction's first statement. The first failure counts.
+    pub(super) fn begin_with<T: Send>(
+        &self,
+        control: &Control,
+        sql: &str,
+        first: impl Future<Output = Result<T, Error>> + Send,
+    ) -> Result<T, StoreError> {
+        self.in_transaction.set(true);
+        self.wait(control, one_after_the_other(self.client.batch_execute(sql), first))
+    }
+
     /// Ends the transaction with effect; `sql` ends in `COMMIT`. It is not stopped half-way: what
     /// becomes of it must be known.
     pub(super) fn commit(&self, sql: &str) -> Result<(), StoreError> {
@@ -192,13 +204,18 @@ impl Connection {
         sql: &str,
         params: &[Param<'_>],
     ) -> Result<Statement, StoreError> {
-        if let Some(statement) = self.statements.borrow_mut().find(sql, params) {
+        if let Some(statement) = self.known(sql, params) {
             return Ok(statement);
         }
         let types = Statements::types(params);
         let statement = self.wait(control, self.client.prepare_typed(sql, &types))?;
         self.statements.borrow_mut().keep(sql, &statement);
         Ok(statement)
+    }
+
+    /// The statement, if it was made before.
+    pub(super) fn known(&self, sql: &str, params: &[Param<'_>]) -> Option<Statement> {
+        self.statements.borrow_mut().find(sql, params)
     }
 
     pub(super) const fn client(&self) -> &Client {

@@ -15,11 +15,13 @@ mod errors;
 mod lock;
 mod names;
 mod objects;
+mod posted;
 mod session;
 mod statements;
 mod upkeep;
 
 use std::{
+    cell::OnceCell,
     path::Path,
     sync::{
         Arc,
@@ -29,6 +31,7 @@ use std::{
 
 pub(crate) use address::{Address, is_address};
 pub(crate) use lock::SessionLock;
+use session::Beginning;
 pub(crate) use session::{Row, Session};
 
 use crate::{
@@ -154,29 +157,34 @@ impl Store {
         job: &mut impl FnMut(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.fault(FaultPoint::Begin)?;
-        let connection = self.begin(lease, control, &self.begin_write(control))?;
-        let session = Session::new(connection, control, &self.options().faults);
+        let spare = OnceCell::new();
+        let reopen = || self.open(control);
+        let beginning = Beginning { sql: self.begin_write(control), reopen: &reopen, spare: &spare };
+        let session = Session::new(lease.get()?, control, &self.options().faults).beginning(beginning);
         let outcome = job(&Transaction::postgres(&session)).and_then(|value| {
             self.fault(FaultPoint::BeforeCommit)?;
-            self.commit(connection, &session)?;
+            self.commit(&session)?;
             Ok(value)
         });
         if outcome.is_err() {
-            connection.roll_back();
-        } else {
+            session.connection().roll_back();
+        }
+        drop(session);
+        spare.into_inner().map_or(Ok(()), |fresh| lease.replace(|| Ok(fresh)))?;
+        if outcome.is_ok() {
             self.fault(FaultPoint::AfterCommit)?;
         }
         outcome
     }
 
-    fn commit(&self, connection: &Connection, session: &Session<'_>) -> Result<(), StoreError> {
+    fn commit(&self, session: &Session<'_>) -> Result<(), StoreError> {
         if session.has_failed() {
             return Err(StoreError::Internal("a statement of the transaction had failed".into()));
         }
         if !session.has_changed() {
-            return connection.commit("COMMIT");
+            return session.commit("COMMIT");
         }
-        connection.commit(&format!("{}; COMMIT", self.count_commit()))?;
+        session.commit(&format!("{}; COMMIT", self.count_commit()))?;
         self.0.born.store(true, Ordering::Relaxed);
         Ok(())
     }
@@ -188,28 +196,17 @@ impl Store {
     ) -> Result<T, StoreError> {
         control.check()?;
         let mut lease = self.0.connections.lease(control, || self.open(control))?;
-        let connection = self.begin(&mut lease, control, &self.begin_read())?;
-        let session = Session::new(connection, control, &self.options().faults);
-        let outcome = job(&Transaction::postgres(&session));
-        connection.let_go();
+        let spare = OnceCell::new();
+        let reopen = || self.open(control);
+        let beginning = Beginning { sql: self.begin_read(), reopen: &reopen, spare: &spare };
+        let session = Session::new(lease.get()?, control, &self.options().faults).beginning(beginning);
+        let outcome = job(&Transaction::postgres(&session))
+            // A change that is tried here is refused, not forgotten.
+            .and_then(|value| session.send_posted().map(|()| value));
+        session.connection().let_go();
+        drop(session);
+        spare.into_inner().map_or(Ok(()), |fresh| lease.replace(|| Ok(fresh)))?;
         outcome
-    }
-
-    /// Begins a transaction, on another connection if this one broke while it was idle.
-    fn begin<'l>(
-        &self,
-        lease: &'l mut Lease<'_, Connection>,
-        control: &Control,
-        sql: &str,
-    ) -> Result<&'l Connection, StoreError> {
-        let mut outcome = lease.get()?.begin(control, sql);
-        if matches!(outcome, Err(StoreError::Disconnected { .. })) {
-            lease.replace(|| self.open(control))?;
-            outcome = lease.get()?.begin(control, sql);
-        }
-        let connection = lease.get()?;
-        outcome.inspect_err(|_| connection.roll_back())?;
-        Ok(connection)
     }
 
     pub(crate) fn data_version(&self, control: &Control) -> Result<i64, StoreError> {
