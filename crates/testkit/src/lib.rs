@@ -12,3 +12,4 @@ pub mod mcp;
 pub mod older;
 pub mod store;
 pub mod tamper;
+mod template;
