@@ -26,3 +26,4 @@ pub mod scope;
 pub mod signing;
 pub mod time;
 pub mod vector;
+pub mod vocabulary;
