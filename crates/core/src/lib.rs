@@ -15,6 +15,7 @@ pub mod duplicate;
 pub mod error;
 pub mod graph;
 pub mod id;
+pub mod knowledge;
 pub mod markdown;
 pub mod memory;
 pub mod policy;
