@@ -6,6 +6,8 @@ pub mod changelog;
 pub mod dedup;
 pub mod digest;
 pub mod family;
+pub mod health;
+pub mod l0;
 pub mod name;
 pub mod pointer;
 pub mod state;

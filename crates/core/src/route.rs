@@ -3,7 +3,7 @@
 //! Deterministic: markers from the [`Vocabulary`] and the structure of the lines, no model and no vector. The score is a sum of
 //! the weights of rules, not a probability. What to do about a decision is the caller's business: by default it is a note.
 
-mod reading;
+pub(crate) mod reading;
 mod score;
 mod structure;
 

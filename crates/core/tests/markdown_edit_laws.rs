@@ -25,8 +25,9 @@ fn line() -> impl Strategy<Value = String> {
     ]
 }
 
-fn lines_of(line: impl Strategy<Value = String>) -> impl Strategy<Value = String> {
-    let breaks = prop_oneof![4 => Just("\n"), 2 => Just("\r\n"), 1 => Just("\r")];
+/// With `lone`, some lines end in a carriage return alone, which parsers read in different ways.
+fn lines_of(line: impl Strategy<Value = String>, lone: bool) -> impl Strategy<Value = String> {
+    let breaks = prop_oneof![4 => Just("\n"), 2 => Just("\r\n"), 1 => Just(if lone { "\r" } else { "\n" })];
     (any::<bool>(), prop::collection::vec((line, breaks), 0..25), any::<bool>()).prop_map(
         |(mark, lines, ended)| {
             let start = if mark { "\u{feff}" } else { "" };
@@ -37,19 +38,22 @@ fn lines_of(line: impl Strategy<Value = String>) -> impl Strategy<Value = String
 }
 
 fn file() -> impl Strategy<Value = String> {
-    lines_of(line())
+    lines_of(line(), true)
 }
 
 /// Files in which nothing is left open.
 fn orderly_file() -> impl Strategy<Value = String> {
-    lines_of(prop_oneof![
-        3 => "## [abAB]{1,2}( ##)?",
-        1 => "# [a-z]{1,3}",
-        2 => Just(String::new()),
-        3 => "[a-z 中文。é]{0,20}",
-        1 => prop::sample::select(vec!["- item", "### deep", "| a | b |", "[[link]]", "> quote", "    x"])
-            .prop_map(str::to_owned),
-    ])
+    lines_of(
+        prop_oneof![
+            3 => "## [abAB]{1,2}( ##)?",
+            1 => "# [a-z]{1,3}",
+            2 => Just(String::new()),
+            3 => "[a-z 中文。é]{0,20}",
+            1 => prop::sample::select(vec!["- item", "### deep", "| a | b |", "[[link]]", "> quote", "    x"])
+                .prop_map(str::to_owned),
+        ],
+        false,
+    )
 }
 
 fn content() -> impl Strategy<Value = String> {

@@ -94,7 +94,7 @@ impl Confusion {
     }
 }
 
-/// The bars are below what was measured when the examples were written (docs/adr/0021); the same author wrote examples and
+/// The bars are below what was measured when the examples were written (docs/adr/0025); the same author wrote examples and
 /// markers, so that they say whether the rules hold, not how they do on foreign text.
 #[test]
 fn every_language_is_routed() {

@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn layered_26_names_that_are_no_file_everywhere_are_refused() {
+    fn names_that_are_no_file_everywhere_are_refused() {
         let error = |text: &str| Name::parse(text).expect_err(text);
         assert_eq!(error("../x"), NameError::Separator('/'));
         assert_eq!(error("a\\b"), NameError::Separator('\\'));

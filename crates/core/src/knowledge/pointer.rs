@@ -5,11 +5,14 @@ use unicode_segmentation::UnicodeSegmentation;
 /// The longest summary, in user-perceived characters.
 pub const MAX_SUMMARY: usize = 80;
 
+/// So much of a line is read for it.
+const READ_CHARS: usize = 2_000;
+
 /// The summary of a section for its pointer: the first line that says something, without emphasis and code marks, cut to
 /// [`MAX_SUMMARY`] with `...`. Empty when there is no such line.
 pub fn summary(body: &str) -> String {
     let line = first_line(body).unwrap_or("");
-    let bare: String = line.chars().filter(|c| !['`', '*'].contains(c)).collect();
+    let bare: String = line.chars().take(READ_CHARS).filter(|c| !['`', '*'].contains(c)).collect();
     cut(&without_underscores(&bare).split_whitespace().collect::<Vec<_>>().join(" "))
 }
 

@@ -10,7 +10,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::digest::line_token;
 use crate::{
     markdown::sections,
-    route::Router,
+    route::{Router, reading::covers},
     vocabulary::{Sense, Vocabulary},
 };
 
@@ -62,38 +62,52 @@ const PREVIEW_CHARS: usize = 80;
 
 /// Finds the lines of a file that say that something is open, one finding for each line. Code and comments are not read.
 pub fn scan(text: &str, router: &Router, vocabulary: &Vocabulary) -> Vec<Finding> {
-    let parts = parts(text);
+    let mut parts = parts(text);
     let comments = comments(text);
-    let mut hits = router.hits(text);
-    hits.retain(|hit| !comments.iter().any(|comment| comment.contains(&hit.span.start)));
+    let (mut open, mut resolved) = (Vec::new(), Vec::new());
+    for hit in router.hits(text).into_iter().filter(|hit| !covers(&comments, hit.span.start)) {
+        match hit.sense {
+            Sense::Open => open.push((hit.span.start, hit.marker)),
+            Sense::Resolved => resolved.push((hit.span.start, hit.marker)),
+            _ => {}
+        }
+    }
     let mut findings: Vec<Finding> = Vec::new();
-    for hit in hits.iter().filter(|hit| hit.sense == Sense::Open) {
-        let line = line_at(text, hit.span.start);
-        let number = 1 + text[..line.start].matches('\n').count();
-        if findings.last().is_some_and(|last| last.line == number) {
+    let (mut line, mut number) = (0..0, 1);
+    for (at, marker) in open {
+        if at < line.end {
             continue;
         }
-        let resolved = hits.iter().find(|h| h.sense == Sense::Resolved && line.contains(&h.span.start));
-        let part = parts.iter().rev().find(|part| part.span.start <= line.start);
-        let keep_reason = part.and_then(|part| keep_reason(&text[part.span.clone()], vocabulary));
-        let action = match (&keep_reason, resolved) {
-            (Some(_), _) => Action::KeepWithReason,
-            (None, Some(_)) => Action::RewriteAsCurrentRule,
-            (None, None) => Action::MoveToTodo,
-        };
-        let written = text[line].trim();
-        findings.push(Finding {
-            line: number,
-            marker: hit.marker.to_owned(),
-            resolved_marker: resolved.map(|hit| hit.marker.to_owned()),
-            heading: part.map_or_else(String::new, |part| first(&part.heading, HEADING_CHARS)),
-            preview: first(written, PREVIEW_CHARS),
-            line_token: line_token(written),
-            keep_reason,
-            action,
-        });
+        let next = line_at(text, at);
+        number += text[line.start..next.start].matches('\n').count();
+        line = next;
+        let after = resolved.partition_point(|(at, _)| *at < line.start);
+        let resolved =
+            resolved.get(after).filter(|(at, _)| *at < line.end).map(|(_, marker)| (*marker).to_owned());
+        let part = parts.partition_point(|part| part.span.start <= line.start).checked_sub(1);
+        let part = part.and_then(|at| parts.get_mut(at));
+        let (heading, keep_reason) = part.map(|part| part.read(text, vocabulary)).unwrap_or_default();
+        findings.push(finding(text[line.clone()].trim(), number, marker, resolved, heading, keep_reason));
     }
     findings
+}
+
+fn finding(
+    written: &str,
+    line: usize,
+    marker: &str,
+    resolved_marker: Option<String>,
+    heading: String,
+    keep_reason: Option<String>,
+) -> Finding {
+    let action = match (&keep_reason, &resolved_marker) {
+        (Some(_), _) => Action::KeepWithReason,
+        (None, Some(_)) => Action::RewriteAsCurrentRule,
+        (None, None) => Action::MoveToTodo,
+    };
+    let (marker, preview, line_token) =
+        (marker.to_owned(), first(written, PREVIEW_CHARS), line_token(written));
+    Finding { line, marker, resolved_marker, heading, preview, line_token, keep_reason, action }
 }
 
 /// Finds a line again: at its old number, or wherever else exactly one line has the token. Numbers count from 1.
@@ -111,6 +125,16 @@ pub fn find_line(text: &str, number: usize, token: &str) -> Option<usize> {
 struct Part {
     heading: String,
     span: Range<usize>,
+    /// The reason why its markers stay, once it was looked for.
+    keep_reason: Option<Option<String>>,
+}
+
+impl Part {
+    fn read(&mut self, text: &str, vocabulary: &Vocabulary) -> (String, Option<String>) {
+        let span = self.span.clone();
+        let reason = self.keep_reason.get_or_insert_with(|| keep_reason(&text[span], vocabulary));
+        (first(&self.heading, HEADING_CHARS), reason.clone())
+    }
 }
 
 fn parts(text: &str) -> Vec<Part> {
@@ -118,7 +142,10 @@ fn parts(text: &str) -> Vec<Part> {
     for section in sections(text) {
         match parts.last_mut() {
             Some(last) if section.level > 3 => last.span.end = section.body.end,
-            _ => parts.push(Part { heading: section.title().to_owned(), span: section.span() }),
+            _ => {
+                let (heading, span) = (section.title().to_owned(), section.span());
+                parts.push(Part { heading, span, keep_reason: None });
+            }
         }
     }
     parts
@@ -169,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn layered_58_open_resolved_and_kept_lines_are_told_apart() {
+    fn open_resolved_and_kept_lines_are_told_apart() {
         let text = "# infra\n\n## Pool\n\nTODO: raise the limit, PENDING too\nTODO was resolved in May\n\n```\nTODO: code\n```\n<!-- TODO:\nhidden -->\n\n## Keys\n- **Keep reason:** the audit wants it\n\n#### deep\nFIXME later\n\n## 端口\n灰度待确认\n网关尚未接入（已完成）\n";
         let expected = [
             (5, "TODO", Action::MoveToTodo),

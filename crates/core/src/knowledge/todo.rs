@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn layered_60_stamps_follow_the_state() {
+    fn stamps_follow_the_state() {
         let (then, now) = (Timestamp(1), Timestamp(2));
         let done = Stamps { completed_at: Some(then), cancelled_at: None };
         let given_up = Stamps { completed_at: None, cancelled_at: Some(then) };

@@ -73,11 +73,20 @@ fn demote(text: &mut String) -> u8 {
     let marked: Vec<_> = headings(text, 0).into_iter().filter(|h| is_marked(text, &h.span)).collect();
     let highest = marked.iter().map(|h| h.level).min().unwrap_or(6);
     let by = 3_u8.saturating_sub(highest);
-    for heading in marked.iter().rev().filter(|_| by > 0) {
+    if by == 0 {
+        return 0;
+    }
+    let mut lowered = String::with_capacity(text.len() + marked.len() * usize::from(by));
+    let mut from = 0;
+    for heading in &marked {
         let line = &text[heading.span.clone()];
         let at = heading.span.start + line.len() - line.trim_start().len();
-        text.insert_str(at, &"#".repeat(usize::from(by.min(6 - heading.level))));
+        lowered.push_str(&text[from..at]);
+        lowered.push_str(&"#".repeat(usize::from(by.min(6 - heading.level))));
+        from = at;
     }
+    lowered.push_str(&text[from..]);
+    *text = lowered;
     by
 }
 

@@ -134,7 +134,7 @@ pub fn move_between(
     let entry = entry(&outline, index)?;
     let target = Outline::parse(into);
     let at = offset(&target, place)?;
-    let block = block(from, entry).replace("\r\n", "\n").replace('\r', "\n");
+    let block = block(from, entry).replace("\r\n", "\n");
     let added = insert_block(&target, at, &with_breaks(&block, line_break(into, at)), &entry.heading)?;
     Ok((delete(from, index)?, added))
 }

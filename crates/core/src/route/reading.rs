@@ -16,6 +16,11 @@ pub struct Router {
     names_before: Vec<String>,
 }
 
+/// As much of an item is read: a longer one is no item but a file.
+const READ_BYTES: usize = 64 << 10;
+/// So much around a marker decides whether it is a name or a part of an identifier.
+const AROUND_BYTES: usize = 128;
+
 /// A marker that a text uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hit<'r> {
@@ -39,11 +44,12 @@ impl Router {
         }
     }
 
-    /// Decides where an item belongs. The same item always gets the same decision.
+    /// Decides where an item belongs, by its first 64 KiB. The same item always gets the same decision.
     pub fn classify(&self, item: &Item<'_>) -> Decision {
-        let content = self.hits(item.content);
-        let section = item.section.map(|heading| self.hits(heading)).unwrap_or_default();
-        score::decide(item, &content, &section, &Structure::of(item.content))
+        let content = start_of(item.content, READ_BYTES);
+        let section =
+            item.section.map(|heading| self.hits(start_of(heading, READ_BYTES))).unwrap_or_default();
+        score::decide(item, &self.hits(content), &section, &Structure::of(content))
     }
 
     /// The markers that `text` uses, in its order: of markers of one sense inside each other the longest.
@@ -55,7 +61,7 @@ impl Router {
         for hit in automaton.find_overlapping_iter(&flat.text) {
             let (marker, senses) = &self.markers[hit.pattern().as_usize()];
             let span = flat.original(hit.start())..flat.original(hit.end());
-            if code.iter().any(|code| code.contains(&span.start)) || !is_used(text, marker, &span) {
+            if covers(&code, span.start) || !is_used(text, marker, &span) {
                 continue;
             }
             let is_name = self.is_name(text, marker, &span);
@@ -76,7 +82,7 @@ impl Router {
             let same = head.is_some_and(|head| head.eq_ignore_ascii_case(noun));
             same && !(noun.is_ascii() && after[noun.len()..].starts_with(|c: char| c.is_alphanumeric()))
         };
-        let before = text[..span.start].trim_end().to_ascii_lowercase();
+        let before = end_of(&text[..span.start], AROUND_BYTES).trim_end().to_ascii_lowercase();
         let ends = |word: &String| {
             let rest = before.strip_suffix(word.as_str());
             rest.is_some_and(|rest| !word.is_ascii() || !rest.ends_with(|c: char| c.is_alphanumeric()))
@@ -108,6 +114,20 @@ fn is_korean_word(marker: &str) -> bool {
 
 fn is_hangul(c: Option<char>) -> bool {
     c.is_some_and(|c| ('가'..='힣').contains(&c))
+}
+
+/// Whether one of the ranges, which are in order and apart, holds `at`.
+pub(crate) fn covers(ranges: &[Range<usize>], at: usize) -> bool {
+    let next = ranges.partition_point(|range| range.start <= at);
+    next.checked_sub(1).is_some_and(|i| ranges[i].contains(&at))
+}
+
+fn start_of(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
+}
+
+fn end_of(text: &str, bytes: usize) -> &str {
+    &text[text.ceil_char_boundary(text.len().saturating_sub(bytes))..]
 }
 
 /// Drops hits inside a longer hit of the same sense.
@@ -167,8 +187,10 @@ fn is_word(text: &str, span: &Range<usize>) -> bool {
 /// `@pending/ui`, `app::todo`. A lone slash between words is none: `stdout/stderr`.
 fn is_identifier(text: &str, span: &Range<usize>) -> bool {
     let part = |c: char| c.is_ascii_alphanumeric() || "_./:\\@#$~-".contains(c);
-    let start = text[..span.start].trim_end_matches(part).len();
-    let end = text.len() - text[span.end..].trim_start_matches(part).len();
+    let (left, right) =
+        (end_of(&text[..span.start], AROUND_BYTES), start_of(&text[span.end..], AROUND_BYTES));
+    let start = span.start - (left.len() - left.trim_end_matches(part).len());
+    let end = span.end + (right.len() - right.trim_start_matches(part).len());
     let run = text[start..end].trim_start_matches("//").trim_end_matches(['.', ':', '-', '/']);
     let bare = run.trim_start_matches(['.', ':', '-', '#', '@']);
     if bare.len() <= span.len() {
@@ -201,7 +223,7 @@ fn is_quoted(text: &str, span: &Range<usize>) -> bool {
 }
 
 /// Fenced code, and code within a line.
-fn code_spans(text: &str) -> Vec<Range<usize>> {
+pub(crate) fn code_spans(text: &str) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     let mut fence: Option<usize> = None;
     let mut at = 0;
@@ -240,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn layered_42_names_of_products_and_things_are_no_markers() {
+    fn names_of_products_and_things_are_no_markers() {
         for text in [
             "todo_store is a module",
             "see todo.md",

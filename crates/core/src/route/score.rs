@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn layered_40_steps_with_actions_are_a_skill() {
+    fn steps_with_actions_are_a_skill() {
         let text =
             "Deploy checklist\n1. git pull\n2. docker build -t app .\n3. kubectl rollout status deploy/app";
         let found = decide(text);
@@ -366,14 +366,14 @@ mod tests {
     }
 
     #[test]
-    fn layered_41_an_architecture_note_is_knowledge_whatever_it_mentions() {
+    fn an_architecture_note_is_knowledge_whatever_it_mentions() {
         let found = decide("架构说明：引擎负责写入，发布流程和验证由网关完成，两者的边界是消息队列。");
         assert_eq!(found.route, Route::L1Knowledge);
         assert!(found.signals.iter().any(|s| s.name == "skill_markers_without_structure"));
     }
 
     #[test]
-    fn layered_42_43_markers_have_their_scores() {
+    fn markers_have_their_scores() {
         for (text, route, score) in [
             ("TODO wire up the exporter", Route::Todo, 0.65),
             ("待拍板的方案", Route::Todo, 0.65),
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn layered_44_length_alone_decides_weakly_and_always_alike() {
+    fn length_alone_decides_weakly_and_always_alike() {
         let (short, long) = ("x".repeat(79), "x".repeat(80));
         assert_eq!((decide(&short).route, decide(&short).basis), (Route::Undecided, Basis::Insufficient));
         let found = decide(&long);
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn layered_48_markers_are_added_and_switched_off() {
+    fn markers_are_added_and_switched_off() {
         let mut vocabulary = Vocabulary::built_in().clone();
         vocabulary.extend("[todo]\ntells = ['à faire']").expect("TOML");
         vocabulary.disable(&["TODO", "todo:"]);
