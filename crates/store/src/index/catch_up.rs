@@ -90,12 +90,7 @@ impl Index {
 impl Index {
     /// Forgets the views this process has if the ledger's history is no longer the one they were made in. A dump
     /// that was restored, or an index that was made anew, comes to the same ids and revisions by other changes.
-    fn stay_in_history(
-        &self,
-        tenant: &str,
-        truth: &dyn TruthReader,
-        seen: &Seen,
-    ) -> Result<(), StoreError> {
+    fn stay_in_history(&self, tenant: &str, truth: &dyn TruthReader, seen: &Seen) -> Result<(), StoreError> {
         let head = seen.standing.head;
         let cursor = Some(&seen.cursor).filter(|cursor| seen.follows() && cursor.mark.seq == head);
         let hash = match cursor.filter(|cursor| !cursor.hash.is_empty()) {
