@@ -41,7 +41,7 @@ use std::{
 
 use strata_core::{chain::Head, time::Timestamp};
 
-pub use audit::{AuditFilter, NewAudit, Refusal};
+pub use audit::{AuditFilter, AuditTarget, NewAudit, Refusal};
 pub use changes::{Change, ChangeCursor, ChangePage, Changed};
 pub use counts::{MemoryCount, Totals};
 pub use digests::{Backlog, DigestLink, RawKind, Undistilled};
