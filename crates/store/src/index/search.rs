@@ -15,7 +15,7 @@ use super::{
     bits::Bits,
     cursor, damaged,
     filter::Filter,
-    labels::Space,
+    labels::{Space, is_word},
     merge_policy::Segment,
     passage::Prepared,
     postings::for_each_posting,
@@ -154,6 +154,7 @@ impl Index {
             }
             Ok(people)
         })?;
+        people.retain(|word| is_word(word));
         people.sort_unstable();
         people.dedup();
         Ok(people)
