@@ -200,15 +200,15 @@ fn planted_among_many(wanted: usize) -> Result<(), Box<dyn Error>> {
     let engine = Engine::new(home.settings());
     store(&engine, &planted.texts)?;
     let (principal, cancel) = (Principal::new(PrincipalKind::System, "bench"), Cancel::default());
-    let start = Instant::now();
+    let (start, used) = (Instant::now(), processor());
     let scanned = scan(&engine, &call(&principal, &cancel))?;
-    let seconds = start.elapsed().as_secs_f64();
+    let (seconds, used) = (start.elapsed().as_secs_f64(), processor() - used);
     let place = |number: i64| usize::try_from(number - 1).unwrap_or(usize::MAX);
     let found: HashSet<(usize, usize)> =
         scanned.findings.iter().map(|f| (place(f.a.number), place(f.b.number))).collect();
     let hit = planted.pairs.intersection(&found).count();
     println!(
-        "{} memories, {} pairs compared in {seconds:.2} s; planted {}, found {hit}, other findings {}",
+        "{} memories, {} pairs compared in {seconds:.2} s (cpu {used:.2}); planted {}, found {hit}, other findings {}",
         scanned.memories,
         scanned.compared,
         planted.pairs.len(),
@@ -240,6 +240,7 @@ fn file_twice(engine: &Engine) -> Result<(), Box<dyn Error>> {
     let (principal, cancel) = (Principal::new(PrincipalKind::System, "bench"), Cancel::default());
     for _ in 0..2 {
         let done = AtomicBool::new(false);
+        let used = processor();
         let (reply, seconds, waited) = std::thread::scope(|threads| {
             let neighbour = threads.spawn(|| watch(engine, &done));
             let start = Instant::now();
@@ -248,9 +249,10 @@ fn file_twice(engine: &Engine) -> Result<(), Box<dyn Error>> {
             done.store(true, Ordering::Relaxed);
             (reply, seconds, neighbour.join())
         });
+        let used = processor() - used;
         let (reply, waited) = (reply?, waited.map_err(|_| "the neighbour gave up")?);
         println!(
-            "whole operation {seconds:.2} s: {} compared, {} found, {} filed, {} known, {} left out; a neighbour made {} \
+            "whole operation {seconds:.2} s (cpu {used:.2}): {} compared, {} found, {} filed, {} known, {} left out; a neighbour made {} \
              writes, p50 {:.1} ms, p99 {:.1} ms, longest {:.1} ms",
             reply.compared,
             reply.total,
@@ -264,6 +266,12 @@ fn file_twice(engine: &Engine) -> Result<(), Box<dyn Error>> {
         );
     }
     Ok(())
+}
+
+/// Seconds of processor time that this thread has used; on other systems than Linux none are told.
+fn processor() -> f64 {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    told.split(' ').next().and_then(|nanoseconds| nanoseconds.parse::<f64>().ok()).unwrap_or(0.0) / 1e9
 }
 
 fn quantile(sorted: &[f64], share: f64) -> f64 {

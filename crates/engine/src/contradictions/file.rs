@@ -14,7 +14,7 @@ use strata_core::{
 };
 use strata_store::{
     error::StoreError,
-    ledger::{LedgerWrite, NewAudit, NewReview},
+    ledger::{LedgerWrite, NewAudit, NewReview, Seq},
 };
 
 use super::{advice::Adviser, book::Book, scan::Finding};
@@ -159,7 +159,9 @@ fn file_slice(
         }
         let live = w.live_among(&numbers)?;
         let stands = |question: &&Question| question.numbers.iter().all(|number| live.contains(number));
-        questions.iter().filter(stands).try_for_each(|question| ask(w, call, question))?;
+        let record = |question| record(w, call, question).map(|seq| (&question.review, seq));
+        let asked = questions.iter().filter(stands).map(record).collect::<Result<Vec<_>, _>>()?;
+        w.insert_reviews(&asked)?;
         Ok(Some((live, w.head()?)))
     })?;
     let Some((live, head)) = written else { return Ok(false) };
@@ -217,15 +219,15 @@ fn question(engine: &Engine, call: &Call<'_>, finding: &Finding) -> Result<Quest
     Ok(Question { review, pair: [a.id.clone(), b.id.clone()], numbers: [a.number, b.number], layer })
 }
 
-fn ask(w: &LedgerWrite<'_>, call: &Call<'_>, question: &Question) -> Result<(), StoreError> {
+/// The line of the audit that covers a question.
+fn record(w: &LedgerWrite<'_>, call: &Call<'_>, question: &Question) -> Result<Seq, StoreError> {
     let row = NewAudit {
         layer: question.layer,
         reason: &question.review.reason,
         ..NewAudit::new(call.principal, call.face, Action::Propose.as_str(), &question.review.target)
             .asking(&question.review)
     };
-    let seq = w.record(&row)?;
-    w.insert_review(&question.review, seq)
+    w.record(&row)
 }
 
 #[cfg(test)]

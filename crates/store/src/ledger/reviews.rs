@@ -11,6 +11,7 @@ use super::{LedgerRead, LedgerWrite, Seq, filter::Conditions};
 use crate::{
     error::{Conflict, StoreError},
     params,
+    rows::Rows,
     sql::Row,
 };
 
@@ -144,6 +145,11 @@ impl Default for ReviewFilter {
 const COLUMNS: &str = "id, kind, status, target, proposal, reason, proposer, created_at, decided_at, decided_by, \
                        decision_note, seq";
 
+const REVIEWS: Rows = Rows::new(
+    "INSERT INTO reviews (tenant, id, kind, status, target, proposal, reason, proposer, created_at, seq, salt, digest)",
+    12,
+);
+
 impl LedgerRead<'_> {
     /// The review with this whole id.
     pub fn review(&self, id: &str) -> Result<Option<ReviewRow>, StoreError> {
@@ -215,12 +221,19 @@ impl LedgerRead<'_> {
 impl LedgerWrite<'_> {
     /// Puts a question into the queue. The audit row of `seq` must cover it ([`super::NewAudit::asking`]).
     pub fn insert_review(&self, new: &NewReview, seq: Seq) -> Result<(), StoreError> {
-        self.refuse_used_id("reviews", new.id.as_str())?;
-        self.transaction.post(
-            "INSERT INTO reviews (tenant, id, kind, status, target, proposal, reason, proposer, created_at, seq,
-                 salt, digest)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
-            params![
+        self.insert_reviews(&[(new, seq)])
+    }
+
+    /// Puts many into it, with few statements.
+    pub fn insert_reviews(&self, asked: &[(&NewReview, Seq)]) -> Result<(), StoreError> {
+        let ids: Vec<&str> = asked.iter().map(|(new, _)| new.id.as_str()).collect();
+        if let Some(id) = self.used_ids("reviews", &ids)?.into_iter().min() {
+            return Err(Conflict::IdTaken { id }.into());
+        }
+        let digests: Vec<_> = asked.iter().map(|(new, _)| new.digest()).collect();
+        let mut values = Vec::with_capacity(asked.len() * 12);
+        for ((new, seq), digest) in asked.iter().zip(&digests) {
+            values.extend_from_slice(params![
                 self.tenant,
                 new.id.as_str(),
                 &new.kind,
@@ -230,11 +243,12 @@ impl LedgerWrite<'_> {
                 &new.reason,
                 &new.proposer,
                 new.created_at,
-                self.place(seq)?,
+                self.place(*seq)?,
                 &new.salt,
-                &new.digest()
-            ],
-        )?;
+                digest
+            ]);
+        }
+        REVIEWS.write(self.transaction, &values)?;
         Ok(())
     }
 
