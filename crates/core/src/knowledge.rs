@@ -11,5 +11,6 @@ pub mod l0;
 pub mod name;
 pub mod pointer;
 pub mod ranking;
+pub mod rot;
 pub mod state;
 pub mod todo;
