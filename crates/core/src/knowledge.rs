@@ -10,5 +10,7 @@ pub mod health;
 pub mod l0;
 pub mod name;
 pub mod pointer;
+pub mod ranking;
+pub mod rot;
 pub mod state;
 pub mod todo;

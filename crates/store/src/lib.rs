@@ -28,6 +28,7 @@ pub mod sql;
 mod sqlite;
 #[cfg(any(test, debug_assertions))]
 mod tenancy;
+pub mod vault;
 
 pub use error::{Conflict, StoreError};
 pub use place::{Place, Server};
