@@ -91,13 +91,12 @@ impl Index {
     /// Forgets the views this process has if the ledger's history is no longer the one they were made in. A dump
     /// that was restored, or an index that was made anew, comes to the same ids and revisions by other changes.
     fn stay_in_history(&self, tenant: &str, truth: &dyn TruthReader, seen: &Seen) -> Result<(), StoreError> {
-        let head = seen.standing.head;
-        let cursor = Some(&seen.cursor).filter(|cursor| seen.follows() && cursor.mark.seq == head);
-        let hash = match cursor.filter(|cursor| !cursor.hash.is_empty()) {
-            Some(cursor) => Some(cursor.hash.clone()),
-            None => truth.hash_at(head)?,
-        };
-        self.views.keep_while(tenant, (head, hash.unwrap_or_default()), |seq| truth.hash_at(seq))
+        let Seen { cursor, standing } = seen;
+        let now = (standing.head, standing.head_hash.clone());
+        self.views.keep_while(tenant, now, |seq| match seq == cursor.mark.seq {
+            true => Ok(standing.hash.clone()),
+            false => truth.hash_at(seq),
+        })
     }
 }
 

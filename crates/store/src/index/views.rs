@@ -25,6 +25,8 @@ const KEPT: usize = 64;
 /// A place in a ledger's history: a sequence and the audit hash there, empty before the first change.
 type PlaceInHistory = (i64, Vec<u8>);
 
+type Shelf = Arc<Mutex<Option<Arc<View>>>>;
+
 /// The rows of those of `keys`, all of one tenant, that there are, by namespace and project.
 pub(crate) fn collection_rows<'k>(
     tx: &Transaction<'_>,
@@ -65,8 +67,6 @@ pub(crate) fn for_each_key<'k>(
         .collect();
     parts.join(" UNION ALL ")
 }
-
-type Shelf = Arc<Mutex<Option<Arc<View>>>>;
 
 /// See the module.
 #[derive(Debug, Default)]
