@@ -13,7 +13,7 @@ use strata_store::{
     faults::FaultPlan,
     index::{
         CaughtUp, Change, CollectionKey, Embedder, Group, Index, Mark, MissingVector, PackedVector, Preparer,
-        Section, Source, SourceKind, Subject, TruthReader, Turn, WINDOW,
+        Section, Source, SourceKind, Standing, Subject, TruthReader, Turn, WINDOW,
     },
     ledger::{
         self, ChangeCursor, Changed, EpisodeRow, LOCAL, Ledger, LedgerRead, MemoryRow, OPEN, SourceRow,
@@ -273,11 +273,12 @@ impl TruthReader for LedgerTruth<'_> {
         Ok(self.read(|r| r.hash_at(seq))?.map(|hash| hash.to_vec()))
     }
 
+    fn standing(&self, seq: i64) -> Result<Standing, StoreError> {
+        self.read(|r| r.standing(seq))
+    }
+
     fn changes(&self, after: Mark, limit: usize) -> Result<Vec<Change>, StoreError> {
-        let told: Vec<_> = self.read(|r| {
-            let page = r.changes_after(cursor(after), limit)?;
-            Self::told(r, &page.changes)
-        })?;
+        let told: Vec<_> = self.read(|r| Self::told(r, &r.changes_behind(cursor(after), limit)?))?;
         // Files are read when no snapshot is held any more.
         let with_text = |(mut change, file): (Change, Option<SourceRow>)| {
             change.subject = change
@@ -289,16 +290,7 @@ impl TruthReader for LedgerTruth<'_> {
     }
 
     fn pending(&self, after: Mark) -> Result<u64, StoreError> {
-        let mut cursor = cursor(after);
-        let mut count = 0;
-        loop {
-            let page = self.read(|r| r.changes_after(cursor, 10_000))?;
-            count += page.changes.len() as u64;
-            if !page.more {
-                return Ok(count);
-            }
-            cursor = page.next;
-        }
+        self.read(|r| r.count_behind(cursor(after)))
     }
 
     fn session_span(

@@ -15,7 +15,7 @@ use super::{
     postings::{Posting, PostingWriter, for_each_term},
     schema::state,
     vector_set,
-    writer::{CollectionRow, IndexWriter, SLICE, collection_row},
+    writer::{CollectionRow, IndexWriter, collection_row},
 };
 
 /// Folds until the collection's tail is shorter than a block.
@@ -178,7 +178,7 @@ pub(crate) fn write_slice(
             }
             POSTINGS.write(tx, &values)?;
             done += chunk.len();
-            if started.elapsed() >= SLICE {
+            if started.elapsed() >= writer.slice_time() {
                 break;
             }
         }

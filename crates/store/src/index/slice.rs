@@ -247,8 +247,9 @@ impl<'s, 't, 'b> Slice<'s, 't, 'b> {
         Ok(Some(set.id))
     }
 
-    /// Writes what was gathered, and where the stream was left.
-    pub(crate) fn finish(self, mark: Mark) -> Result<(), StoreError> {
+    /// Writes what was gathered, and where the stream was left: `hash` is the audit's there, or empty where that
+    /// does not matter.
+    pub(crate) fn finish(self, mark: Mark, hash: &[u8]) -> Result<(), StoreError> {
         self.write_fresh()?;
         for ((collection, block), ends) in &self.ends {
             write_ends(self.tx, self.of(*collection), *block, self.rows[collection].revision, ends)?;
@@ -263,7 +264,7 @@ impl<'s, 't, 'b> Slice<'s, 't, 'b> {
             "INSERT INTO tenants (tenant, epoch, seq, ordinal, hash) VALUES ($1, '', $2, $3, $4)
              ON CONFLICT (tenant) DO UPDATE SET seq = excluded.seq, ordinal = excluded.ordinal,
                  hash = excluded.hash",
-            params![self.tenant, mark.seq, mark.ordinal, &[0_u8; 0]],
+            params![self.tenant, mark.seq, mark.ordinal, hash],
         )?;
         Ok(())
     }

@@ -9,7 +9,7 @@ use super::{
     Collection, Index,
     attributes::BLOCK,
     damaged,
-    truth::{Source, SourceKind},
+    truth::{Mark, Source, SourceKind},
     vector_block::{PackedVector, VectorBlock},
     writer::{IndexWriter, LIVE, next_id},
 };
@@ -142,9 +142,22 @@ pub(crate) fn find(tx: &Transaction<'_>, tenant: &str, model: &str) -> Result<Op
     Ok(all(tx, tenant)?.into_iter().find(|set| set.model == model))
 }
 
-/// The set that answers searches, if any does.
-pub(crate) fn active(tx: &Transaction<'_>, tenant: &str) -> Result<Option<VectorSet>, StoreError> {
-    Ok(all(tx, tenant)?.into_iter().find(|set| set.is_active))
+/// How far the tenant's ledger has been followed, and the set that answers searches, in one question.
+pub(crate) fn mark_and_active(
+    tx: &Transaction<'_>,
+    tenant: &str,
+) -> Result<(Mark, Option<VectorSet>), StoreError> {
+    let found = tx.query_one(
+        "SELECT t.seq, t.ordinal, s.id, s.model, s.dimension FROM tenants t
+         LEFT JOIN vector_sets s ON s.tenant = t.tenant AND s.id = t.active_set WHERE t.tenant = $1",
+        params![tenant],
+        |row| {
+            let mark = Mark { seq: row.get(0)?, ordinal: row.get(1)? };
+            let Some(id) = row.get(2)? else { return Ok((mark, None)) };
+            Ok((mark, Some(VectorSet { id, model: row.get(3)?, dimension: row.get(4)?, is_active: true })))
+        },
+    )?;
+    Ok(found.unwrap_or_default())
 }
 
 fn all(tx: &Transaction<'_>, tenant: &str) -> Result<Vec<VectorSet>, StoreError> {

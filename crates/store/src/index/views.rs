@@ -6,15 +6,65 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use crate::{error::StoreError, params, sql::Transaction};
+use crate::{
+    error::StoreError,
+    params,
+    sql::{Param, Transaction},
+};
 
-use super::{truth::CollectionKey, vector_set::VectorSet, view::View, writer::collection_row};
+use super::{
+    truth::CollectionKey,
+    vector_set::VectorSet,
+    view::View,
+    writer::{CollectionRow, collection_row},
+};
 
 /// Views kept at most; the longest unused goes first.
 const KEPT: usize = 64;
 
 /// A place in a ledger's history: a sequence and the audit hash there, empty before the first change.
 type PlaceInHistory = (i64, Vec<u8>);
+
+/// The rows of those of `keys`, all of one tenant, that there are, by namespace and project.
+pub(crate) fn collection_rows<'k>(
+    tx: &Transaction<'_>,
+    keys: &'k [CollectionKey],
+) -> Result<HashMap<(&'k str, &'k str), CollectionRow>, StoreError> {
+    let Some(tenant) = keys.first().map(|key| key.tenant.as_str()) else { return Ok(HashMap::new()) };
+    let mut values = params![tenant].to_vec();
+    let sql = for_each_key(keys, &mut values, |(namespace, project)| {
+        format!(
+            "SELECT id, revision, slots, folded, namespace, project FROM collections
+             WHERE tenant = $1 AND namespace = ${namespace} AND project = ${project} AND retired = 0"
+        )
+    });
+    let found = tx.query(&sql, &values, |row| {
+        let (namespace, project) = (row.text(4)?, row.text(5)?);
+        let key = keys.iter().find(|key| key.namespace == namespace && key.project == project);
+        Ok((key, collection_row(row)?))
+    })?;
+    let named = |(key, row): (Option<&'k CollectionKey>, _)| {
+        key.map(|key| ((key.namespace.as_str(), key.project.as_str()), row))
+    };
+    Ok(found.into_iter().filter_map(named).collect())
+}
+
+/// One statement that asks what `part` asks of each of `keys`; `part` is given the places of namespace and project
+/// among `values`.
+pub(crate) fn for_each_key<'k>(
+    keys: &'k [CollectionKey],
+    values: &mut Vec<Param<'k>>,
+    part: impl Fn((usize, usize)) -> String,
+) -> String {
+    let parts: Vec<String> = keys
+        .iter()
+        .map(|key| {
+            values.extend_from_slice(params![&key.namespace, &key.project]);
+            part((values.len() - 1, values.len()))
+        })
+        .collect();
+    parts.join(" UNION ALL ")
+}
 
 type Shelf = Arc<Mutex<Option<Arc<View>>>>;
 
@@ -42,19 +92,14 @@ pub(crate) enum Lookup {
 }
 
 impl Views {
-    /// The view of `key` for the snapshot of `tx`, with the vectors of `set` when one is given.
+    /// The view of `key`, whose row is `row` in the snapshot of `tx`, with the vectors of `set` when one is given.
     pub(crate) fn get(
         &self,
         tx: &Transaction<'_>,
         key: &CollectionKey,
+        row: Option<CollectionRow>,
         set: Option<&VectorSet>,
     ) -> Result<Lookup, StoreError> {
-        let row = tx.query_one(
-            "SELECT id, revision, slots, folded FROM collections
-             WHERE tenant = $1 AND namespace = $2 AND project = $3 AND retired = 0",
-            params![&key.tenant, &key.namespace, &key.project],
-            collection_row,
-        )?;
         let Some(row) = row else { return Ok(Lookup::Absent) };
         let shelf = self.shelf(key);
         let mut place = shelf.lock().unwrap_or_else(PoisonError::into_inner);

@@ -25,7 +25,10 @@ use super::{
 
 /// A write transaction of the index ends at the first boundary after this. The bound on the whole is
 /// 50 ms; the rest is for the commit and a slow machine.
-pub(crate) const SLICE: Duration = Duration::from_millis(20);
+const SLICE: Duration = Duration::from_millis(20);
+
+/// The same on a server.
+const SLICE_ON_SERVER: Duration = Duration::from_millis(250);
 
 /// Rows of merging that follow a fold. A fold writes some 6 000 rows and each is rewritten about three
 /// times in all, so merging keeps pace.
@@ -72,14 +75,33 @@ impl<'i> IndexWriter<'i> {
     /// Applies `batch`, which ascends by mark, and moves the tenant's cursor to its last mark; then
     /// folds what is due. A change is wholly in one transaction; those applied before are skipped.
     pub fn apply(&mut self, tenant: &str, batch: &[Prepared]) -> Result<(), StoreError> {
+        self.apply_up_to(tenant, batch, None)
+    }
+
+    /// The same, with the cursor at `end` behind the last of them: nothing lies between.
+    pub(crate) fn apply_up_to(
+        &mut self,
+        tenant: &str,
+        batch: &[Prepared],
+        end: Option<&Cursor>,
+    ) -> Result<(), StoreError> {
+        if let (Some(end), true) = (end, batch.is_empty()) {
+            return self.advance(tenant, end);
+        }
         let mut done = 0;
         while done < batch.len() {
             self.control.check()?;
-            let (changes, due) = self.slice(tenant, &batch[done..])?;
+            let (changes, due) = self.slice(tenant, &batch[done..], end)?;
             done += changes;
             self.fold_due(tenant, &due)?;
         }
         Ok(())
+    }
+
+    /// How long a transaction goes on. On a server nobody waits for it but who would index, too, and each
+    /// costs more.
+    pub(crate) fn slice_time(&self) -> Duration {
+        if self.index.file_path().is_some() { SLICE } else { SLICE_ON_SERVER }
     }
 
     /// Moves the tenant's cursor without a change, e.g. past sequences that concern no text.
@@ -157,19 +179,28 @@ impl<'i> IndexWriter<'i> {
 
     /// One transaction: as many changes as fit, at least one. Returns how many, and the collections whose tails are
     /// long enough for a fold.
-    fn slice(&mut self, tenant: &str, batch: &[Prepared]) -> Result<(usize, Vec<i64>), StoreError> {
+    fn slice(
+        &mut self,
+        tenant: &str,
+        batch: &[Prepared],
+        end: Option<&Cursor>,
+    ) -> Result<(usize, Vec<i64>), StoreError> {
+        let longest = self.slice_time();
         let Self { index, control, labels, .. } = self;
         let done = index.database.write(control, |tx| {
             labels.forget_uncommitted();
             let started = Instant::now();
             let mut slice = Slice::begin(tx, tenant, labels, batch)?;
             let mut done = 0;
-            while done < batch.len() && (done == 0 || (slice.tail_has_room() && started.elapsed() < SLICE)) {
+            while done < batch.len() && (done == 0 || (slice.tail_has_room() && started.elapsed() < longest))
+            {
                 slice.change(done)?;
                 done += 1;
             }
             let due = slice.due();
-            slice.finish(batch[done - 1].mark)?;
+            let end = end.filter(|_| done == batch.len());
+            slice
+                .finish(end.map_or(batch[done - 1].mark, |end| end.mark), end.map_or(&[], |end| &end.hash))?;
             Ok((done, due))
         });
         match done {

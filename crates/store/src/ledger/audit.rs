@@ -10,8 +10,8 @@ use strata_core::{
     time::{TimeRange, Timestamp},
 };
 
-use super::{LedgerRead, LedgerWrite, Seq, filter::Conditions};
-use crate::{error::StoreError, params, sql::Row};
+use super::{LedgerRead, LedgerWrite, Seq, filter::Conditions, meta};
+use crate::{error::StoreError, index::Standing, params, sql::Row};
 
 /// An audit row to be written. Never a body: hashes stand for the text.
 #[derive(Debug, Clone)]
@@ -168,6 +168,44 @@ impl LedgerRead<'_> {
             |row| Ok(Head { seq: row.get(0)?, at: row.get(1)?, hash: self.hash(row.blob(2)?)? }),
         )?;
         Ok(head.unwrap_or(Head::GENESIS))
+    }
+
+    /// The same, with the store's key, which nearly every write needs, looked up along the way.
+    pub(super) fn head_and_key(&self) -> Result<Head, StoreError> {
+        let found = self.transaction.query_one(
+            "SELECT seq, at, hash, (SELECT value FROM meta WHERE tenant = $1 AND key = $2) FROM audit
+             WHERE tenant = $1 ORDER BY seq DESC LIMIT 1",
+            params![self.tenant, meta::STORE_KEY],
+            |row| {
+                let head = Head { seq: row.get(0)?, at: row.get(1)?, hash: self.hash(row.blob(2)?)? };
+                Ok((head, row.get::<Option<String>>(3)?))
+            },
+        )?;
+        let Some((head, key)) = found else { return Ok(Head::GENESIS) };
+        if let Some(key) = key {
+            self.keep_store_key(&key)?;
+        }
+        Ok(head)
+    }
+
+    /// Epoch, last sequence and its hash, and the hash at `seq`: what a follower compares, in one question.
+    pub fn standing(&self, seq: i64) -> Result<Standing, StoreError> {
+        const END: &str = "FROM audit WHERE tenant = $1 ORDER BY seq DESC LIMIT 1";
+        let sql = format!(
+            "SELECT (SELECT value FROM meta WHERE tenant = $1 AND key = $2), (SELECT seq {END}),
+                    (SELECT hash {END}), (SELECT hash FROM audit WHERE tenant = $1 AND seq = $3)"
+        );
+        let standing = self.transaction.query_one(&sql, params![self.tenant, meta::EPOCH, seq], |row| {
+            let Some(epoch) = row.get(0)? else { return Ok(None) };
+            let (head, head_hash) = (row.get::<Option<i64>>(1)?, row.get::<Option<Vec<u8>>>(2)?);
+            Ok(Some(Standing {
+                epoch,
+                head: head.unwrap_or(0),
+                head_hash: head_hash.unwrap_or_default(),
+                hash: row.get(3)?,
+            }))
+        })?;
+        standing.flatten().ok_or_else(|| self.not_initialised())
     }
 
     /// The last sequence at or before `at`; 0 if there is none.

@@ -100,6 +100,9 @@ pub struct EntityFilter {
 pub(super) const COLUMNS: &str = "e.number, e.id, e.label, e.kind, e.properties, e.namespace, e.project, e.branch, \
                                   e.origin, e.confidence, e.writer, e.created_at, e.seq";
 
+/// How many columns [`COLUMNS`] names.
+pub(super) const WIDTH: usize = 13;
+
 /// No label's key is longer, in bytes: its 200 characters become 18 of 4 bytes at most. A database takes no pattern
 /// of any length.
 const LONGEST_KEY: usize = 16 << 10;
@@ -138,11 +141,13 @@ impl LedgerRead<'_> {
         Ok(found.into_iter().max_by_key(|e| (e.scope.nearness(), e.number)))
     }
 
-    /// The entities seen from `scope` whose label is, begins with or holds `text`, in this order.
+    /// The entities seen from `scope` whose label is, begins with or holds `text`, in this order. Only of these kinds;
+    /// of all if there are none.
     pub fn find_entities(
         &self,
         scope: &Scope,
         text: &str,
+        kinds: &[&str],
         limit: usize,
     ) -> Result<Vec<EntityRow>, StoreError> {
         let key = label::key(text);
@@ -154,6 +159,7 @@ impl LedgerRead<'_> {
         let mut all = Conditions::new("e.tenant", self.tenant);
         all.visible_from("e.", scope);
         all.and("e.label_key LIKE", &holds, " ESCAPE '\\'");
+        all.any_of("e.kind", kinds.iter().copied());
         let exact = all.params.len() + 1;
         all.params.push(key.as_str().into());
         all.params.push(begins.as_str().into());

@@ -24,8 +24,8 @@ impl std::fmt::Debug for Birth {
     }
 }
 
-const EPOCH: &str = "epoch";
-const STORE_KEY: &str = "store_key";
+pub(super) const EPOCH: &str = "epoch";
+pub(super) const STORE_KEY: &str = "store_key";
 const CREATED_AT: &str = "created_at";
 
 /// Writes the first rows of a new ledger.
@@ -95,17 +95,14 @@ impl LedgerRead<'_> {
     pub(super) fn store_key(&self) -> Result<[u8; 32], StoreError> {
         match self.store_key.get() {
             Some(key) => Ok(*key),
-            None => {
-                let key = self.read_store_key()?;
-                Ok(*self.store_key.get_or_init(|| key))
-            }
+            None => self.keep_store_key(&self.meta(STORE_KEY)?.ok_or_else(|| self.not_initialised())?),
         }
     }
 
-    fn read_store_key(&self) -> Result<[u8; 32], StoreError> {
-        let text = self.meta(STORE_KEY)?.ok_or_else(|| self.not_initialised())?;
-        let key = blake3::Hash::from_hex(&text).map_err(|_| self.corrupt("the store key is damaged"))?;
-        Ok(*key.as_bytes())
+    /// Reads the key, to be at hand from now on.
+    pub(super) fn keep_store_key(&self, text: &str) -> Result<[u8; 32], StoreError> {
+        let key = blake3::Hash::from_hex(text).map_err(|_| self.corrupt("the store key is damaged"))?;
+        Ok(*self.store_key.get_or_init(|| *key.as_bytes()))
     }
 
     /// The fingerprint under which a memory with this identity text is found again: BLAKE3 keyed

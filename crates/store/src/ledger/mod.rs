@@ -225,7 +225,7 @@ impl Ledger {
     ) -> Result<T, StoreError> {
         self.database.write(control, |transaction| {
             let read = LedgerRead { transaction, tenant: self.tenant(), store_key: OnceCell::new() };
-            let head = read.head()?;
+            let head = read.head_and_key()?;
             job(&LedgerWrite { read, now, before: head.seq, head: Cell::new(head) })
         })
     }

@@ -122,10 +122,14 @@ impl Connection {
         self.wait(control, one_after_the_other(self.client.batch_execute(sql), first))
     }
 
-    /// Ends the transaction with effect; `sql` ends in `COMMIT`. It is not stopped half-way: what
-    /// becomes of it must be known.
-    pub(super) fn commit(&self, sql: &str) -> Result<(), StoreError> {
-        let outcome = self.finish(sql);
+    /// Ends the transaction with effect, right behind what `last` sends; `sql` ends in `COMMIT`. It is not stopped
+    /// half-way: what becomes of it must be known.
+    pub(super) fn commit(
+        &self,
+        last: impl Future<Output = Result<(), Error>> + Send,
+        sql: &str,
+    ) -> Result<(), StoreError> {
+        let outcome = self.finish(one_after_the_other(last, self.client.batch_execute(sql)));
         match outcome {
             Ok(()) => self.in_transaction.set(false),
             Err(StoreError::Disconnected { place, .. }) => {
@@ -140,7 +144,7 @@ impl Connection {
     /// again, and the server does it when the connection closes.
     pub(super) fn roll_back(&self) {
         if self.in_transaction.get() && !self.client.is_closed() {
-            self.in_transaction.set(self.finish("ROLLBACK").is_err());
+            self.in_transaction.set(self.finish(self.client.batch_execute("ROLLBACK")).is_err());
         }
     }
 
@@ -258,8 +262,8 @@ impl Connection {
         }
     }
 
-    fn finish(&self, sql: &str) -> Result<(), StoreError> {
-        let outcome = drive(self.runtime()?, self.client.batch_execute(sql));
+    fn finish(&self, answer: impl Future<Output = Result<(), Error>> + Send) -> Result<(), StoreError> {
+        let outcome = drive(self.runtime()?, answer);
         outcome.map_err(|error| classify(&error, &self.place))
     }
 

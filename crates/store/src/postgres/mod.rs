@@ -184,7 +184,11 @@ impl Store {
         if !session.has_changed() {
             return session.commit("COMMIT");
         }
-        session.commit(&format!("{}; COMMIT", self.count_commit()))?;
+        let sql = format!("{}; COMMIT", self.count_commit());
+        match self.options().schema.durability {
+            Durability::Full => session.commit(&sql)?,
+            Durability::Normal => session.commit_with_posted(&sql)?,
+        }
         self.0.born.store(true, Ordering::Relaxed);
         Ok(())
     }
@@ -230,6 +234,9 @@ impl Store {
     }
 
     /// Connects, whatever the database holds.
+    ///
+    /// Every statement asks for rows of one tenant, which leads every key: a table is never read whole. A plan that was
+    /// made while the table was small would go on doing so while an import fills it.
     fn connect(&self, control: &Control) -> Result<Connection, StoreError> {
         self.fault(FaultPoint::Open)?;
         let connection = Connection::connect(self.0.server.address(), control)?;
@@ -241,7 +248,7 @@ impl Store {
             control,
             &format!(
                 "SET search_path = {}, pg_temp; SET synchronous_commit = {synchronous}; SET jit = off;
-                 SET standard_conforming_strings = on; SET client_min_messages = warning",
+                 SET enable_seqscan = off; SET standard_conforming_strings = on; SET client_min_messages = warning",
                 quoted(self.namespace())
             ),
         )?;

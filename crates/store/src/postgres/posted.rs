@@ -106,13 +106,18 @@ impl Queue {
             self.posted.iter().map(|posted| Sent::new(Box::pin(posted.run(client)))).collect();
         let last = pin!(last);
         let mut last = Sent::new(last);
-        std::future::poll_fn(|context| {
+        let unsent = std::future::poll_fn(|context| {
             // The first look hands a statement to the connection, so the order of looks is the order of statements.
-            sent.iter_mut().for_each(|one| one.look(context));
-            last.look(context);
-            Poll::Ready(())
+            // Nothing may follow one that could not be handed over: a commit would keep the others.
+            Poll::Ready(sent.iter_mut().position(|one| !one.look(context)).or_else(|| {
+                last.look(context);
+                None
+            }))
         })
         .await;
+        if let Some(place) = unsent {
+            sent.swap_remove(place).answer().await?;
+        }
         for one in sent {
             one.answer().await?;
         }
@@ -128,8 +133,9 @@ pub(super) async fn one_after_the_other<T>(
     let (first, second) = (pin!(first), pin!(second));
     let (mut first, mut second) = (Sent::new(first), Sent::new(second));
     std::future::poll_fn(|context| {
-        first.look(context);
-        second.look(context);
+        if first.look(context) {
+            second.look(context);
+        }
         Poll::Ready(())
     })
     .await;
@@ -143,15 +149,17 @@ struct Sent<F: Future> {
     output: Option<F::Output>,
 }
 
-impl<F: Future + Unpin> Sent<F> {
+impl<T, F: Future<Output = Result<T, Error>> + Unpin> Sent<F> {
     const fn new(future: F) -> Self {
         Self { future, output: None }
     }
 
-    fn look(&mut self, context: &mut Context<'_>) {
+    /// Looks, and says whether it has not failed.
+    fn look(&mut self, context: &mut Context<'_>) -> bool {
         if let Poll::Ready(output) = Pin::new(&mut self.future).poll(context) {
             self.output = Some(output);
         }
+        !matches!(self.output, Some(Err(_)))
     }
 
     async fn answer(self) -> F::Output {

@@ -137,7 +137,19 @@ impl<'s> Session<'s> {
         if !self.begun.get() {
             return Ok(());
         }
-        self.noting(self.connection().commit(sql))
+        let nothing = std::future::ready(Ok(()));
+        self.noting(self.connection().commit(nothing, sql))
+    }
+
+    /// The same in one round trip with what was posted, for what can be done again: should the connection break,
+    /// nobody knows whether it was done.
+    pub(super) fn commit_with_posted(&self, sql: &str) -> Result<(), StoreError> {
+        if !self.begun.get() {
+            return Ok(());
+        }
+        let (posted, connection) = (self.queue.take(), self.connection());
+        let nothing = std::future::ready(Ok(()));
+        self.noting(connection.commit(posted.before(connection.client(), nothing), sql))
     }
 
     /// Waits for what was posted.
