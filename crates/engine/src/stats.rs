@@ -177,7 +177,7 @@ fn vectors(engine: &Engine) -> Result<BTreeMap<String, usize>, Error> {
     }
     let live = index.live_passages(engine.tenant())?;
     for set in index.vector_sets(engine.tenant())? {
-        let missing = index.missing(engine.tenant(), &set.model, usize::MAX)?.len();
+        let missing = index.missing_count(engine.tenant(), &set.model)?;
         found.insert(set.model, live.saturating_sub(missing));
     }
     Ok(found)

@@ -138,7 +138,7 @@ pub(super) fn matching(
 /// The entities whose labels stand in a text, in the order in which they do.
 pub fn named_in(read: &LedgerRead<'_>, scope: &Scope, text: &str) -> Result<Vec<EntityRow>, StoreError> {
     let key = label::key(text);
-    let rows = read.entities_by_heads(scope, &label::heads(&key))?;
+    let rows = read.entities_named(scope, &key, &[])?;
     Ok(pick(&key, rows))
 }
 

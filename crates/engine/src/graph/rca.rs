@@ -15,7 +15,7 @@ use self::causes::analyse;
 use super::{
     explore::with_memories,
     naming::{self, Shown},
-    walk::{self, Linked},
+    walk::{self, Linked, MAX_ROWS, Steps, note_cut},
 };
 use crate::{
     engine::Engine,
@@ -73,6 +73,9 @@ pub struct Analysis {
     /// Events and memories that were left out for length: those in the middle of a chain go first.
     #[serde(skip_serializing_if = "is_default")]
     pub more: usize,
+    /// Entities whose relations were not all followed: each has more than 1 000 one way, or the answer had read 20 000.
+    #[serde(skip_serializing_if = "is_default")]
+    pub not_followed: usize,
 }
 
 /// Something on the way to the incident or from it.
@@ -131,11 +134,13 @@ impl Operation for Rca {
         let now = engine.clock().now();
         let root_causes = engine.read(call, |read| {
             let mut room = walk::Room::new(chosen.len());
+            let reader = Steps::new(read, call.scope);
             let analysis = |(entity, found_by): (EntityRow, &'static str)| -> Result<Analysis, StoreError> {
-                let events = analyse(read, &entity, depth, call.scope)?;
+                let events = analyse(&reader, &entity, depth)?;
                 let linked = walk::memories(read, entity.number, call.scope, now)?;
                 let (timeline, memories, more) = room.share(|room| shortened(events, linked, room));
-                Ok(Analysis { incident: Shown::from(&entity), found_by, timeline, memories, more })
+                let (incident, not_followed) = (Shown::from(&entity), reader.take_cut());
+                Ok(Analysis { incident, found_by, timeline, memories, more, not_followed })
             };
             chosen.into_iter().map(analysis).collect()
         })?;
@@ -152,9 +157,11 @@ fn shortened(
     let (memories, unsaid) = walk::fit(memories, room);
     let mut ranked: Vec<(usize, Event)> = events.into_iter().enumerate().collect();
     ranked.sort_by_key(|(place, event)| (event.kind != "fix", !event.is_root, event.level, *place));
+    let beyond = ranked.len().saturating_sub(MAX_ROWS);
+    ranked.truncate(MAX_ROWS);
     let (mut kept, cut) = walk::fit(ranked, room);
     kept.sort_by_key(|(place, _)| *place);
-    (kept.into_iter().map(|(_, event)| event).collect(), memories, unsaid + cut)
+    (kept.into_iter().map(|(_, event)| event).collect(), memories, unsaid + cut + beyond)
 }
 
 fn is_failure(entity: &EntityRow) -> bool {
@@ -219,6 +226,7 @@ impl Render for Response {
             let columns = ["", "level", "entity", "type", "", "path"].map(str::to_owned).to_vec();
             document = document.with(Block::Table { columns, rows: rows.collect() });
             document = with_memories(document, &analysis.memories);
+            document = note_cut(document, analysis.not_followed);
             if analysis.more > 0 {
                 document = document
                     .note(Mark::Info, format!("{}; lower `depth`", counted(analysis.more, "more row")));

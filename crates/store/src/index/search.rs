@@ -20,7 +20,7 @@ use super::{
     bits::Bits,
     damaged,
     filter::Filter,
-    labels::Space,
+    labels::{Space, is_word},
     passage::Prepared,
     postings::for_each_posting,
     truth::{CollectionKey, Mark, Section, Source, SourceKind},
@@ -162,6 +162,7 @@ impl Index {
             })?;
             Ok(people)
         })?;
+        people.retain(|word| is_word(word));
         people.sort_unstable();
         people.dedup();
         Ok(people)

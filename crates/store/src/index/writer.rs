@@ -43,7 +43,7 @@ pub struct IndexWriter<'i> {
     pub(crate) control: Control,
     /// When to leave merging for later; `None` never does.
     pub(crate) until: Option<Instant>,
-    labels: LabelNumbers,
+    pub(crate) labels: LabelNumbers,
     _lock: IndexLock<'i>,
 }
 

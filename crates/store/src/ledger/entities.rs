@@ -8,12 +8,7 @@ use strata_core::{
 };
 
 use super::{LedgerRead, LedgerWrite, Seq, filter::Conditions, memories::scope_from};
-use crate::{
-    error::StoreError,
-    params,
-    rows::{LIST, padded},
-    sql::Row,
-};
+use crate::{error::StoreError, params, sql::Row};
 
 /// An entity to be stored.
 #[derive(Debug, Clone)]
@@ -171,19 +166,6 @@ impl LedgerRead<'_> {
         all.limit(limit);
         let sql = format!("SELECT {COLUMNS} FROM entities e WHERE {}", all.sql);
         self.transaction.query(&sql, &all.params, entity_from)
-    }
-
-    /// The entities seen from `scope` whose labels begin with one of [`label::heads`].
-    pub fn entities_by_heads(&self, scope: &Scope, heads: &[String]) -> Result<Vec<EntityRow>, StoreError> {
-        let mut rows = Vec::new();
-        for chunk in heads.chunks(LIST) {
-            let mut all = Conditions::new("e.tenant", self.tenant);
-            all.any_of("e.label_head", padded(chunk).map(String::as_str));
-            all.visible_from("e.", scope);
-            let sql = format!("SELECT {COLUMNS} FROM entities e WHERE {} ORDER BY e.number", all.sql);
-            rows.extend(self.transaction.query(&sql, &all.params, entity_from)?);
-        }
-        Ok(rows)
     }
 
     /// Lists entities, oldest first.
