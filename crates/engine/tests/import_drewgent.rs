@@ -24,7 +24,7 @@ use strata_store::{
     ledger::{EpisodeFilter, EpisodeRow, MemoryFilter, MemoryRow},
     sql::Control,
 };
-use strata_testkit::older::OlderStore;
+use strata_testkit::{older::OlderStore, store::TestStore};
 
 fn filled(s: &Session) -> OlderStore {
     OlderStore::drewgent_in_use(s.home.path().join("work/knowledge.db"))
@@ -228,7 +228,8 @@ fn following_keeps_up_with_a_writer_that_locks_and_replaces_its_file() {
         until(&s, 4);
         store.run("BEGIN EXCLUSIVE");
         say(&store, "written under a lock");
-        thread::sleep(Duration::from_millis(400));
+        // Long enough for the next look at the file, which a server keeps waiting longer.
+        thread::sleep(Duration::from_millis(TestStore::times(400, 1_500)));
         store.run("COMMIT");
         until(&s, 5);
         let other = OlderStore::drewgent(s.home.path().join("work/new.db"));

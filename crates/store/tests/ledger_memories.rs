@@ -68,7 +68,7 @@ fn a_memory_comes_back_as_it_was_stored() {
 
 #[test]
 fn a_creation_that_was_cut_short_is_no_ledger_and_is_made_up_for() {
-    let home = strata_testkit::home::TestHome::new();
+    let home = strata_testkit::home::TestHome::bare();
     let faults = FaultPlan::parse("migrate:3:io").expect("well formed");
     home.ledger(faults).initialise(&Control::default(), &fixture::birth()).expect_err("cut short");
     let ledger = home.ledger(FaultPlan::none());
@@ -80,7 +80,7 @@ fn a_creation_that_was_cut_short_is_no_ledger_and_is_made_up_for() {
 
 #[test]
 fn nothing_can_be_written_before_the_birth() {
-    let home = strata_testkit::home::TestHome::new();
+    let home = strata_testkit::home::TestHome::bare();
     let ledger = home.ledger(FaultPlan::none());
     let error =
         ledger.write(&Control::default(), Timestamp(1), |w| audited(w, "x", "")).expect_err("not born");

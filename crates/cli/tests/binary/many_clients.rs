@@ -18,7 +18,7 @@ const WRITES: usize = 100;
 
 #[test]
 fn field_case_19_four_servers_write_at_once_and_nothing_is_lost() {
-    let home = TestHome::new();
+    let home = TestHome::bare();
     thread::scope(|scope| {
         for client in 0..CLIENTS {
             let home = &home;

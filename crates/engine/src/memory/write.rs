@@ -242,7 +242,7 @@ fn found(similar: Option<Compared>) -> Option<Similar> {
 /// The live memories, visible from where the draft goes, that share most keys with it.
 fn candidates(read: &LedgerRead<'_>, draft: &Draft) -> Result<Vec<MemoryRow>, StoreError> {
     let hits = read.by_bands(&stored_bands(draft), &draft.scope, MAX_COMPARED)?;
-    Ok(read.memories_by_numbers(&hits.iter().map(|hit| hit.number).collect::<Vec<_>>())?)
+    read.memories_by_numbers(&hits.iter().map(|hit| hit.number).collect::<Vec<_>>())
 }
 
 /// The one whose wording is nearest to the draft, if any says nearly the same.

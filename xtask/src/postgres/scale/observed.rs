@@ -80,6 +80,7 @@ impl Observed {
     pub(super) fn ask(&self, query: &str) -> Fallible<String> {
         let mut psql: Command = self.psql.command("psql");
         let plain = ["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1"];
+        psql.env("PGOPTIONS", "-c client_min_messages=warning");
         output(psql.args(plain).args(["--dbname", &self.url, "--command", query]))
     }
 
