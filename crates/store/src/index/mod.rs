@@ -58,7 +58,7 @@ pub use self::{
     truth::{
         Change, CollectionKey, Group, Mark, Section, Source, SourceKind, Subject, TruthReader, Turn, WINDOW,
     },
-    unused::KEEP_UNUSED,
+    unused::{ErasedBeside, KEEP_UNUSED},
     vector_block::PackedVector,
     vector_set::{MissingVector, VectorSet},
     writer::{Cursor, IndexWriter},

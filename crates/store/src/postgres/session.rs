@@ -1,6 +1,10 @@
 //! Statements inside one transaction, and the rows they return.
 
-use std::{cell::Cell, path::Path};
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeSet,
+    path::Path,
+};
 
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, private::BytesMut, to_sql_checked};
 
@@ -19,11 +23,19 @@ pub(crate) struct Session<'s> {
     /// The server refuses everything after a failure, and would answer a commit by undoing it all.
     failed: Cell<bool>,
     changed: Cell<bool>,
+    /// Tables in which rows were changed or removed: what these held is still in the server's files.
+    emptied: RefCell<BTreeSet<String>>,
 }
 
 impl<'s> Session<'s> {
     pub(super) const fn new(connection: &'s Connection, control: &'s Control, faults: &'s FaultPlan) -> Self {
-        Self { connection, control, faults, failed: Cell::new(false), changed: Cell::new(false) }
+        let (failed, changed) = (Cell::new(false), Cell::new(false));
+        Self { connection, control, faults, failed, changed, emptied: RefCell::new(BTreeSet::new()) }
+    }
+
+    /// The tables in which rows were changed or removed.
+    pub(super) fn emptied(&self) -> BTreeSet<String> {
+        self.emptied.take()
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -73,6 +85,9 @@ impl<'s> Session<'s> {
                 |statement, bound| async move { client.execute_raw(&statement, bound).await },
             )?;
         self.changed.set(self.changed.get() || changed > 0);
+        if let Some(table) = emptied(sql).filter(|_| changed > 0) {
+            self.emptied.borrow_mut().insert(table.to_owned());
+        }
         usize::try_from(changed).map_err(|_| StoreError::Internal("more rows than can be counted".into()))
     }
 
@@ -111,6 +126,16 @@ impl<'s> Session<'s> {
     fn noting<T>(&self, outcome: Result<T, StoreError>) -> Result<T, StoreError> {
         outcome.inspect_err(|_| self.failed.set(true))
     }
+}
+
+/// The table in which a statement leaves rows behind that nobody sees.
+fn emptied(sql: &str) -> Option<&str> {
+    let sql = sql.trim_start();
+    let after = match (sql.strip_prefix("DELETE FROM "), sql.strip_prefix("UPDATE ")) {
+        (Some(after), _) | (_, Some(after)) => after,
+        (None, None) => sql.strip_prefix("INSERT INTO ").filter(|after| after.contains("DO UPDATE"))?,
+    };
+    after.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().filter(|table| !table.is_empty())
 }
 
 /// PostgreSQL's text has no place for this one character.
@@ -245,5 +270,23 @@ impl Row<'_> {
 
     fn name(&self, index: usize) -> &str {
         self.row.columns().get(index).map_or("?", tokio_postgres::Column::name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::emptied;
+
+    #[test]
+    fn statements_that_leave_dead_rows_are_known_by_their_table() {
+        for (sql, table) in [
+            ("DELETE FROM memories WHERE tenant = $1", Some("memories")),
+            ("  UPDATE episodes\n SET text = ''", Some("episodes")),
+            ("INSERT INTO settings (a) VALUES ($1) ON CONFLICT (a) DO UPDATE SET a = 1", Some("settings")),
+            ("INSERT INTO bands (a) VALUES ($1) ON CONFLICT DO NOTHING", None),
+            ("SELECT 1 FROM memories", None),
+        ] {
+            assert_eq!(emptied(sql), table, "{sql}");
+        }
     }
 }
