@@ -1,6 +1,10 @@
 //! The index and the embedding model of one home, and the ledger as the index follows it.
 
-use std::{collections::HashMap, sync::OnceLock, time::Duration};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::OnceLock,
+    time::Duration,
+};
 
 use strata_core::{analysis, memory::Layer};
 use strata_embed::{self as embed, Semantic, StaticModel};
@@ -9,10 +13,11 @@ use strata_store::{
     faults::FaultPlan,
     index::{
         CaughtUp, Change, CollectionKey, Embedder, Group, Index, Mark, MissingVector, PackedVector, Preparer,
-        Section, Source, SourceKind, Subject, TruthReader, Turn, WINDOW,
+        Section, Source, SourceKind, Standing, Subject, TruthReader, Turn, WINDOW,
     },
     ledger::{
-        ChangeCursor, Changed, EpisodeRow, LOCAL, Ledger, LedgerRead, MemoryRow, OPEN, SourceRow, SourceState,
+        self, ChangeCursor, Changed, EpisodeRow, LOCAL, Ledger, LedgerRead, MemoryRow, OPEN, SourceRow,
+        SourceState, State,
     },
     sql::Control,
 };
@@ -189,29 +194,69 @@ impl LedgerTruth<'_> {
         Ok(Change { mark: Mark::default(), source, subject })
     }
 
-    /// A change as the ledger alone can tell it, and the file whose text belongs to it.
-    fn change(
+    /// Changes as the ledger alone can tell them, and the files whose text belongs to them.
+    fn told(
         ledger: &LedgerRead<'_>,
-        seq: i64,
-        what: Changed,
-    ) -> Result<(Change, Option<SourceRow>), StoreError> {
-        let (table, kind, number) = match what {
-            Changed::Memory(n) => (0, SourceKind::Memory, n),
-            Changed::Episode(n) => (1, SourceKind::Episode, n),
-            Changed::Source(n) => (2, SourceKind::Document, n),
-            Changed::PurgedMemory(n) => (3, SourceKind::Memory, n),
-            Changed::PurgedEpisode(n) => (4, SourceKind::Episode, n),
+        changes: &[ledger::Change],
+    ) -> Result<Vec<(Change, Option<SourceRow>)>, StoreError> {
+        let mut subjects = Subjects::of(ledger, changes)?;
+        let tell = |change: &ledger::Change| {
+            let (table, kind, number) = match change.what {
+                Changed::Memory(n) => (0, SourceKind::Memory, n),
+                Changed::Episode(n) => (1, SourceKind::Episode, n),
+                Changed::Source(n) => (2, SourceKind::Document, n),
+                Changed::PurgedMemory(n) => (3, SourceKind::Memory, n),
+                Changed::PurgedEpisode(n) => (4, SourceKind::Episode, n),
+            };
+            let subject = subjects.take(ledger.tenant(), change);
+            let file = if let Changed::Source(n) = change.what { ledger.source(n)? } else { None };
+            let mark = Mark { seq: change.seq, ordinal: (table << NUMBER_BITS) | number };
+            Ok((Change { mark, source: Source { kind, number }, subject }, file))
         };
-        let subject = match what {
-            Changed::Memory(n) => memory_at(ledger, n, seq)?,
-            Changed::Episode(n) => {
-                ledger.episode_by_number(n)?.map(|row| episode_subject(ledger.tenant(), row))
+        changes.iter().map(tell).collect()
+    }
+}
+
+/// What memories and events say that have changed, looked up many at a time.
+struct Subjects {
+    memories: HashMap<i64, MemoryRow>,
+    states: HashMap<(i64, i64), State>,
+    episodes: HashMap<i64, EpisodeRow>,
+}
+
+impl Subjects {
+    fn of(ledger: &LedgerRead<'_>, changes: &[ledger::Change]) -> Result<Self, StoreError> {
+        let (mut memories, mut episodes) = (Vec::new(), Vec::new());
+        for change in changes {
+            match change.what {
+                Changed::Memory(number) => memories.push((number, change.seq)),
+                Changed::Episode(number) => episodes.push(number),
+                Changed::Source(_) | Changed::PurgedMemory(_) | Changed::PurgedEpisode(_) => {}
             }
+        }
+        let numbers: BTreeSet<i64> = memories.iter().map(|(number, _)| *number).collect();
+        let rows = ledger.memories_by_numbers(&numbers.into_iter().collect::<Vec<_>>())?;
+        Ok(Self {
+            memories: rows.into_iter().map(|row| (row.number, row)).collect(),
+            states: ledger.states_at(&memories)?,
+            episodes: ledger
+                .episodes_by_numbers(&episodes)?
+                .into_iter()
+                .map(|row| (row.number, row))
+                .collect(),
+        })
+    }
+
+    /// What the change brought; `None` when it is in no search then.
+    fn take(&mut self, tenant: &str, change: &ledger::Change) -> Option<Subject> {
+        match change.what {
+            Changed::Memory(number) => {
+                let state = *self.states.get(&(number, change.seq)).filter(|state| state.status.is_live())?;
+                Some(memory_subject(tenant, MemoryRow { state, ..self.memories.get(&number)?.clone() }))
+            }
+            Changed::Episode(number) => self.episodes.remove(&number).map(|row| episode_subject(tenant, row)),
             Changed::Source(_) | Changed::PurgedMemory(_) | Changed::PurgedEpisode(_) => None,
-        };
-        let file = if let Changed::Source(n) = what { ledger.source(n)? } else { None };
-        let mark = Mark { seq, ordinal: (table << NUMBER_BITS) | number };
-        Ok((Change { mark, source: Source { kind, number }, subject }, file))
+        }
     }
 }
 
@@ -228,11 +273,12 @@ impl TruthReader for LedgerTruth<'_> {
         Ok(self.read(|r| r.hash_at(seq))?.map(|hash| hash.to_vec()))
     }
 
+    fn standing(&self, seq: i64) -> Result<Standing, StoreError> {
+        self.read(|r| r.standing(seq))
+    }
+
     fn changes(&self, after: Mark, limit: usize) -> Result<Vec<Change>, StoreError> {
-        let told: Vec<_> = self.read(|r| {
-            let page = r.changes_after(cursor(after), limit)?;
-            page.changes.into_iter().map(|c| Self::change(r, c.seq, c.what)).collect::<Result<_, _>>()
-        })?;
+        let told: Vec<_> = self.read(|r| Self::told(r, &r.changes_behind(cursor(after), limit)?))?;
         // Files are read when no snapshot is held any more.
         let with_text = |(mut change, file): (Change, Option<SourceRow>)| {
             change.subject = change
@@ -244,16 +290,7 @@ impl TruthReader for LedgerTruth<'_> {
     }
 
     fn pending(&self, after: Mark) -> Result<u64, StoreError> {
-        let mut cursor = cursor(after);
-        let mut count = 0;
-        loop {
-            let page = self.read(|r| r.changes_after(cursor, 10_000))?;
-            count += page.changes.len() as u64;
-            if !page.more {
-                return Ok(count);
-            }
-            cursor = page.next;
-        }
+        self.read(|r| r.count_behind(cursor(after)))
     }
 
     fn session_span(

@@ -334,6 +334,15 @@ fn a_changed_rule_takes_the_place_of_the_old_one_and_a_forgotten_one_stays_out()
 }
 
 #[test]
+fn a_file_of_rules_without_a_rule_says_what_one_looks_like() {
+    let s = home(27);
+    let path = s.home.path().join("rules.md");
+    write_atomic(&path, b"# Rules\n- Deploy on green builds only\n").expect("a file");
+    let told = s.text("import_rules", json!({ "path": path }));
+    assert!(told.contains("no `##` heading") && told.contains("imported 0"), "{told}");
+}
+
+#[test]
 fn a_rule_of_p0_from_an_agent_is_refused_whole() {
     let s = home(26);
     let path = s.home.path().join("rules.md");

@@ -32,14 +32,14 @@ impl Rows {
         Self { conflict, ..self }
     }
 
-    /// Inserts rows, whose values follow one another; returns how many rows came in or were changed.
+    /// Inserts rows, whose values follow one another.
     pub(crate) fn write(
         &self,
         transaction: &Transaction<'_>,
         values: &[Param<'_>],
-    ) -> Result<usize, StoreError> {
+    ) -> Result<(), StoreError> {
         debug_assert_eq!(values.len() % self.columns, 0, "whole rows of: {}", self.insert);
-        let (mut rest, mut written) = (values, 0);
+        let mut rest = values;
         for size in SIZES {
             let taken = size * self.columns;
             if rest.len() < taken {
@@ -47,11 +47,11 @@ impl Rows {
             }
             let sql = self.text(size);
             while let Some((rows, others)) = rest.split_at_checked(taken) {
-                written += transaction.execute(&sql, rows)?;
+                transaction.post(&sql, rows)?;
                 rest = others;
             }
         }
-        Ok(written)
+        Ok(())
     }
 
     fn text(&self, rows: usize) -> String {

@@ -293,6 +293,15 @@ impl<'t> Transaction<'t> {
         either!(AnySession, self.0, session => session.execute(sql, params))
     }
 
+    /// Runs a statement whose count of rows nobody needs, at the latest before the next that is waited for. On a
+    /// server it goes out together with that one, which then reports its failure.
+    pub fn post(&self, sql: &str, params: &[Param<'_>]) -> Result<(), StoreError> {
+        match self.0 {
+            AnySession::Sqlite(session) => session.execute(sql, params).map(drop),
+            AnySession::Postgres(session) => session.post(sql, params),
+        }
+    }
+
     /// The database file, or the server without any password: for messages.
     pub fn path(&self) -> &Path {
         either!(AnySession, self.0, session => session.path())

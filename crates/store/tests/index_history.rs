@@ -233,3 +233,29 @@ fn filters_hold_before_the_best_are_taken() {
         range.contains(Timestamp(s.at))
     });
 }
+
+/// An index that was removed and made anew gives the same ids and comes to the same revisions.
+#[test]
+fn an_index_made_anew_is_not_taken_for_the_one_before() {
+    let texts = |words: [&str; 3]| {
+        let change = |(number, word): (i64, &str)| Change {
+            mark: Mark { seq: number, ordinal: 0 },
+            source: memory(number),
+            subject: Some(subject("alpha", format!("the {word} lamp"))),
+        };
+        Truth::new((1_i64..).zip(words).map(change).collect())
+    };
+    let (before, mut after) = (texts(["common", "forsaken", "lost"]), texts(["common", "chosen", "kept"]));
+    after.history = "another".into();
+    let home = TestHome::new().existing();
+    let (long_open, other) = (open(&home), open(&home));
+    follow(&long_open, &before);
+    let ask = || Ask { is_semantic: false, ..Ask::new(&long_open) };
+    assert_eq!(ask().lines("forsaken").len(), 1);
+
+    other.set_aside().expect("nobody writes");
+    follow(&other, &after);
+    follow(&long_open, &after);
+    let found = ["common", "chosen", "kept", "forsaken", "lost"].map(|word| ask().lines(word).len());
+    assert_eq!(found, [1, 1, 1, 0, 0], "what it holds now, and nothing from before");
+}

@@ -166,6 +166,9 @@ fn follow_changes(fixture: &Fixture) -> Result<(), TestCaseError> {
         let (mut cursor, mut pieces) = (ChangeCursor::default(), Vec::new());
         loop {
             let page = fixture.read(|r| r.changes_after(cursor, size));
+            prop_assert_eq!(&fixture.read(|r| r.changes_behind(cursor, size)), &page.changes);
+            let left = whole.changes.len() - pieces.len();
+            prop_assert_eq!(fixture.read(|r| r.count_behind(cursor)), left as u64);
             pieces.extend(page.changes);
             cursor = page.next;
             if !page.more {

@@ -11,6 +11,7 @@ use strata_core::{
 };
 use strata_store::{
     Control,
+    index::Standing,
     ledger::{AuditFilter, AuditReport, Finding, MemoryFinding, NewAudit},
 };
 
@@ -202,4 +203,19 @@ fn hashes_in_the_audit_do_not_tell_the_text() {
     assert_eq!(row.entry.after_hash, Some(a.content_hash()));
     assert_eq!(fixture.read(|r| r.hash_at(1)), Some(row.hash));
     assert_eq!(fixture.read(|r| r.hash_at(2)), None);
+}
+
+#[test]
+fn where_a_ledger_stands_is_told_in_one_answer() {
+    let fixture = Fixture::new();
+    let new = fixture.read(|r| r.standing(0));
+    let epoch = fixture.read(|r| r.epoch());
+    assert_eq!(new, Standing { epoch: epoch.clone(), head: 0, head_hash: Vec::new(), hash: None });
+    for name in ["a", "b"] {
+        fixture.remember(&fixture.memory(name)).expect("stored");
+    }
+    let (first, head) = fixture.read(|r| Ok((r.hash_at(1)?, r.head()?)));
+    let (head_hash, hash) = (head.hash.to_vec(), first.map(Vec::from));
+    assert_eq!(fixture.read(|r| r.standing(1)), Standing { epoch, head: 2, head_hash, hash });
+    assert_eq!(fixture.read(|r| r.standing(3)).hash, None);
 }

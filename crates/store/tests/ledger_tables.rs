@@ -108,7 +108,7 @@ fn neighbours_are_ordered_by_time_then_number() {
     assert_eq!(fixture.read(|r| r.episodes(&filter)).into_iter().map(|e| e.text).collect::<String>(), "bc");
     let id = &turns[0].id;
     let prefix = PartialId::parse(&id.as_str()[..10]).expect("long enough");
-    assert_eq!(fixture.read(|r| r.episode_by_prefix(&prefix)).id, id.as_str());
+    assert_eq!(fixture.read(|r| r.episode_by_prefix(&prefix, None)).id, id.as_str());
 }
 
 #[test]

@@ -11,7 +11,8 @@ use strata_store::{
     Control, StoreError,
     faults::FaultPlan,
     ledger::{Ledger, NAMESPACE},
-    sql::Access,
+    params,
+    sql::{Access, Transaction},
 };
 
 fn ledger(database: &TestDatabase, tenant: &str) -> Ledger {
@@ -81,6 +82,43 @@ fn a_failed_write_leaves_nothing() {
     assert!(matches!(zero, Err(StoreError::Invalid(_))), "{zero:?}");
     assert_eq!(f.read(|r| r.head()).seq, head.seq);
     f.remember(&f.memory("whole")).expect("stored");
+}
+
+/// Statements that nobody waits for go out with the next that is waited for, at the latest with the commit.
+#[test]
+fn what_was_posted_is_seen_by_the_next_and_a_failure_among_it_undoes_all() {
+    let Some(database) = TestDatabase::new() else { return };
+    let f = Fixture::on(ledger(&database, "local"));
+    let control = Control::default();
+    let count = |tx: &Transaction<'_>| {
+        let sql = "SELECT count(*) FROM tombstones WHERE tenant = $1";
+        tx.query_one(sql, params!["local"], |row| row.get::<i64>(0)).map(Option::unwrap_or_default)
+    };
+    let post = |tx: &Transaction<'_>, number: i64| {
+        tx.post(
+            "INSERT INTO tombstones (tenant, kind, number, id, at, seq) VALUES ($1, 'memory', $2, $3, 0, 0)",
+            params!["local", number, &format!("id {number}")],
+        )
+    };
+    // More than wait at a time, so that some go out on their own.
+    let seen = f.ledger.database().write(&control, |tx| {
+        (0..600).try_for_each(|number| post(tx, number))?;
+        count(tx)
+    });
+    assert_eq!(seen.expect("written"), 600);
+    let twice: Result<(), _> = f.ledger.database().write(&control, |tx| {
+        post(tx, 1_000)?;
+        post(tx, 7)?;
+        post(tx, 1_001)
+    });
+    let error = twice.expect_err("it is there already").to_string();
+    assert!(error.contains("tombstones"), "the first failure is told, not what follows from it: {error}");
+    let told: Result<i64, _> = f.ledger.database().write(&control, |tx| {
+        post(tx, 7)?;
+        count(tx)
+    });
+    assert!(told.expect_err("it is there already").to_string().contains("tombstones"));
+    assert_eq!(f.ledger.database().read(&control, count).expect("read"), 600);
 }
 
 #[test]

@@ -44,8 +44,17 @@ fn a_connection_that_breaks_at_work_is_told_and_replaced() {
     });
     assert!(matches!(broken, Err(StoreError::Disconnected { unknown: false, .. })), "{broken:?}");
     assert_eq!(f.read(|r| r.head()).seq, head, "nothing of it was kept");
+    let waiting: Result<(), _> = f.write(|w| {
+        store(w, &f.memory("not sent yet"))?;
+        cut_off(&database);
+        Ok(())
+    });
+    assert!(matches!(waiting, Err(StoreError::Disconnected { unknown: false, .. })), "{waiting:?}");
+    assert_eq!(f.read(|r| r.head()).seq, head, "the commit was not come to");
     let unknown: Result<(), _> = f.write(|w| {
         store(w, &f.memory("at the end"))?;
+        // The server has answered everything but the commit.
+        w.head()?;
         cut_off(&database);
         Ok(())
     });

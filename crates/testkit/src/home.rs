@@ -56,7 +56,7 @@ impl TestHome {
 
     /// The database of the home's memory, made by the first look; none where that lies in the home.
     pub fn database(&self) -> Option<&TestDatabase> {
-        self.database.get_or_init(|| self.store.database()).as_ref()
+        self.database.get_or_init(|| self.store.database_with_tables()).as_ref()
     }
 
     /// The server, and the only tenant there, where the home's memory lies on one.

@@ -13,3 +13,4 @@ pub mod mcp;
 pub mod older;
 pub mod store;
 pub mod tamper;
+mod template;

@@ -9,10 +9,13 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use tokio_postgres::{Client, NoTls, SimpleQueryMessage, error::SqlState};
+use tokio::runtime::Runtime;
+use tokio_postgres::{Client, Error, NoTls, SimpleQueryMessage, error::SqlState};
+
+use crate::template;
 
 /// The role that owns every test's database. No superuser: that would see through row security.
-const OWNER: &str = "strata_test";
+pub(crate) const OWNER: &str = "strata_test";
 
 /// Where a test's memory lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,16 +63,31 @@ impl TestStore {
         there
     }
 
-    /// A fresh database there; none for SQLite, which needs none.
+    /// A fresh database there with nothing in it; none for SQLite, which needs none.
     ///
     /// # Panics
     /// There is no such server, or it refuses.
     pub fn database(self) -> Option<TestDatabase> {
-        let variable = self.variable()?;
-        let administrator = self.administrator().unwrap_or_else(|| {
+        self.variable()
+            .map(|_| TestDatabase::create(self.administrator_who_must_be(), self == Self::Pgvector, None))
+    }
+
+    /// The same with every table in it and no tenant.
+    ///
+    /// # Panics
+    /// There is no such server, or it refuses.
+    pub fn database_with_tables(self) -> Option<TestDatabase> {
+        let with_pgvector = self == Self::Pgvector;
+        let template = template::name(with_pgvector);
+        self.variable()
+            .map(|_| TestDatabase::create(self.administrator_who_must_be(), with_pgvector, Some(&template)))
+    }
+
+    fn administrator_who_must_be(self) -> String {
+        self.administrator().unwrap_or_else(|| {
+            let variable = self.variable().unwrap_or_default();
             panic!("{variable} names no server; `cargo xtask test` and `cargo xtask postgres` start one")
-        });
-        Some(TestDatabase::create(administrator, self == Self::Pgvector))
+        })
     }
 
     const fn variable(self) -> Option<&'static str> {
@@ -93,27 +111,43 @@ pub struct TestDatabase {
 }
 
 impl TestDatabase {
-    fn create(administrator: String, with_pgvector: bool) -> Self {
+    fn create(administrator: String, with_pgvector: bool, template: Option<&str>) -> Self {
         static MADE: AtomicU64 = AtomicU64::new(0);
         let name = format!("strata_test_{}_{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
         let database = Self { administrator, name };
-        make_owner(&database.administrator);
-        let name = &database.name;
-        // A database of that name is of a process that had our number and was killed.
-        run(&database.administrator, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
-        // Files are copied in a third of the time that the log takes, which is the default.
-        let how = format!("OWNER {OWNER} TEMPLATE template0 STRATEGY file_copy");
-        run(&database.administrator, &format!("CREATE DATABASE {name} {how}"));
-        if with_pgvector {
-            run(&database.administrator_here(), "CREATE EXTENSION vector");
+        Administrator::with(&database.administrator, |administrator| {
+            database.create_by(administrator, with_pgvector, template);
+        });
+        if with_pgvector && template.is_none() {
+            database.administer("CREATE EXTENSION vector");
         }
         database
     }
 
+    /// Tries what nearly always works, and sees to what stood in the way.
+    fn create_by(&self, administrator: &Administrator<'_>, with_pgvector: bool, template: Option<&str>) {
+        // An empty database's few files are copied in a third of the time that the log takes, which is the default; the
+        // many small ones of the template take four times as long as the log.
+        let from = template.map_or_else(|| "template0 STRATEGY file_copy".to_owned(), str::to_owned);
+        let sql = format!("CREATE DATABASE {} OWNER {OWNER} TEMPLATE {from}", self.name);
+        for _ in 0..4 {
+            let Err(error) = administrator.attempt(&sql) else { return };
+            match error.code() {
+                Some(&SqlState::UNDEFINED_OBJECT) => make_owner(administrator),
+                // Of a process that had our number and was killed.
+                Some(&SqlState::DUPLICATE_DATABASE) => {
+                    administrator.run(&format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
+                }
+                Some(&SqlState::INVALID_CATALOG_NAME) => template::make(administrator, &from, with_pgvector),
+                _ => panic!("{sql}: {error:?}"),
+            }
+        }
+        panic!("{sql}: something stands in the way again and again");
+    }
+
     /// The connection of its owner.
     pub fn url(&self) -> String {
-        let (_, place) = self.administrator.split_once('@').expect("an administrator's URL has a user");
-        format!("postgres://{OWNER}:{OWNER}@{}", at_database(place, &self.name))
+        owners_url(&self.administrator, &self.name)
     }
 
     /// Its name on the server.
@@ -134,7 +168,7 @@ impl TestDatabase {
     /// # Panics
     /// The server refuses.
     pub fn ask(&self, query: &str) -> Vec<String> {
-        attempt(&self.administrator_here(), query).unwrap_or_else(|error| panic!("{query}: {error:?}"))
+        Administrator::with(&self.administrator_here(), |administrator| administrator.run(query))
     }
 
     /// Runs statements on the server as its administrator, outside of this database.
@@ -164,23 +198,29 @@ fn say(line: &str) {
 }
 
 /// The URL with another database.
-fn at_database(url: &str, name: &str) -> String {
+pub(crate) fn at_database(url: &str, name: &str) -> String {
     let (place, options) = url.split_once('?').map_or((url, None), |(place, options)| (place, Some(options)));
     let server = place.rsplit_once('/').map_or(place, |(server, _)| server);
     options.map_or_else(|| format!("{server}/{name}"), |options| format!("{server}/{name}?{options}"))
 }
 
+/// The address of a database for its owner.
+pub(crate) fn owners_url(administrator: &str, database: &str) -> String {
+    let (_, place) = administrator.split_once('@').expect("an administrator's URL has a user");
+    format!("postgres://{OWNER}:{OWNER}@{}", at_database(place, database))
+}
+
 /// Makes the owner's role; many processes may do so at once.
-fn make_owner(administrator: &str) {
+fn make_owner(administrator: &Administrator<'_>) {
     let sql = format!("CREATE ROLE {OWNER} LOGIN PASSWORD '{OWNER}' NOSUPERUSER NOBYPASSRLS NOCREATEDB");
-    match attempt(administrator, &sql) {
+    match administrator.attempt(&sql) {
         Err(error) if !is_taken(&error) => panic!("{sql}: {error:?}"),
         _ => {}
     }
 }
 
 /// Whether a name is in use, also by somebody who took it at the same moment.
-fn is_taken(error: &tokio_postgres::Error) -> bool {
+fn is_taken(error: &Error) -> bool {
     error.code().is_some_and(|code| [SqlState::DUPLICATE_OBJECT, SqlState::UNIQUE_VIOLATION].contains(code))
 }
 
@@ -188,26 +228,60 @@ fn run(url: &str, statements: &str) {
     attempt(url, statements).unwrap_or_else(|error| panic!("{statements}: {error:?}"));
 }
 
-/// On a thread of its own: some tests run inside a runtime already.
-fn attempt(url: &str, statements: &str) -> Result<Vec<String>, tokio_postgres::Error> {
-    std::thread::scope(|scope| scope.spawn(|| talk(url, statements)).join().expect("no panic"))
+fn attempt(url: &str, statements: &str) -> Result<Vec<String>, Error> {
+    Administrator::try_with(url, |administrator| administrator.attempt(statements))?
 }
 
-fn talk(url: &str, statements: &str) -> Result<Vec<String>, tokio_postgres::Error> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(async {
-        let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
-        let work = async move {
-            let client: Client = client;
-            client.simple_query(statements).await
+/// A connection of a server's administrator.
+pub(crate) struct Administrator<'u> {
+    url: &'u str,
+    runtime: Runtime,
+    client: Client,
+}
+
+impl<'u> Administrator<'u> {
+    /// Connects for a job.
+    ///
+    /// # Panics
+    /// There is no such server, or it refuses.
+    pub(crate) fn with<T: Send>(url: &'u str, job: impl FnOnce(&Administrator<'_>) -> T + Send) -> T {
+        Self::try_with(url, job).unwrap_or_else(|error| panic!("{url}: {error:?}"))
+    }
+
+    /// On a thread of its own: some tests run inside a runtime already.
+    fn try_with<T: Send>(url: &'u str, job: impl FnOnce(&Administrator<'_>) -> T + Send) -> Result<T, Error> {
+        let work = || {
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            let (client, connection) = runtime.block_on(tokio_postgres::connect(url, NoTls))?;
+            drop(runtime.spawn(async move { connection.await.ok() }));
+            Ok(job(&Administrator { url, runtime, client }))
         };
-        let (done, _) = tokio::join!(work, connection);
+        std::thread::scope(|scope| {
+            scope.spawn(work).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    }
+
+    pub(crate) const fn url(&self) -> &'u str {
+        self.url
+    }
+
+    /// Runs statements; gives the first column of each row, an empty text for NULL.
+    ///
+    /// # Panics
+    /// The server refuses.
+    pub(crate) fn run(&self, statements: &str) -> Vec<String> {
+        self.attempt(statements).unwrap_or_else(|error| panic!("{statements}: {error:?}"))
+    }
+
+    fn attempt(&self, statements: &str) -> Result<Vec<String>, Error> {
         let first = |message| match message {
             SimpleQueryMessage::Row(row) => Some(row.get(0).unwrap_or_default().to_owned()),
             _ => None,
         };
-        Ok(done?.into_iter().filter_map(first).collect())
-    })
+        let done = self.runtime.block_on(self.client.simple_query(statements))?;
+        Ok(done.into_iter().filter_map(first).collect())
+    }
 }
 
 #[cfg(test)]
@@ -221,6 +295,27 @@ mod tests {
             ("postgres://a@h:1/postgres?connect_timeout=3", "postgres://a@h:1/new?connect_timeout=3"),
         ] {
             assert_eq!(at_database(url, "new"), expected);
+        }
+    }
+
+    #[test]
+    fn a_database_with_tables_has_all_of_them_and_no_tenant() {
+        for store in [TestStore::Postgres, TestStore::Pgvector] {
+            if !store.is_there() {
+                continue;
+            }
+            let made = store.database_with_tables().expect("made");
+            let owners = made.ask(
+                "SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname LIKE 'strata%' ORDER BY tableowner",
+            );
+            assert_eq!(owners, [OWNER]);
+            let tables = made.ask("SELECT tablename FROM pg_tables WHERE schemaname LIKE 'strata%'");
+            assert!(tables.len() >= 38, "{tables:?}");
+            for table in ["strata_ledger.commits", "strata_ledger.settings"] {
+                assert_eq!(made.ask(&format!("SELECT tenant FROM {table}")), [""; 0], "{table}");
+            }
+            let others = made.ask("SELECT rolname FROM pg_roles WHERE rolname LIKE 'strata_template%'");
+            assert_eq!(others, [""; 0]);
         }
     }
 

@@ -99,7 +99,7 @@ impl Operation for Explore {
         let limit = request.limit.unwrap_or(DEFAULT_LIMIT) as usize;
         let now = engine.clock().now();
         let entities = engine.read(call, |read| {
-            let found = naming::matching(read, call, &request.query, limit)?;
+            let found = naming::matching(read, call, &request.query, &[], limit)?;
             let mut room = walk::Room::new(found.len());
             let explored = |entity| room.share(|room| explore(read, call, entity, depth, now, room));
             found.into_iter().map(explored).collect()

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use strata_core::graph::depth;
 use strata_store::{
     error::StoreError,
+    index::SourceKind,
     ledger::{EntityRow, LedgerRead},
 };
 
@@ -30,6 +31,8 @@ use crate::{
 /// See the module.
 pub struct Rca;
 
+/// The kinds of entity that have causes to look for.
+const FAILURES: [&str; 2] = ["incident", "pattern"];
 /// Most incidents and patterns to analyse.
 const LIMIT: usize = 20;
 /// Memories that a symptom is looked up in.
@@ -114,13 +117,13 @@ impl Operation for Rca {
         naming::needed("query", &request.query)?;
         let depth = depth(request.depth.unwrap_or(3));
         let (named, is_bare_name) = engine.read(call, |read| {
-            let named = naming::matching(read, call, &request.query, LIMIT)?;
+            let named = naming::matching(read, call, &request.query, &FAILURES, LIMIT)?;
             // A sentence that names a tool is a symptom; the bare name of a tool asks about the tool.
-            let bare = !read.find_entities(call.scope, &request.query, 1)?.is_empty();
+            let bare = !read.find_entities(call.scope, &request.query, &[], 1)?.is_empty();
             Ok((named, bare))
         })?;
         let mut chosen: Vec<(EntityRow, &'static str)> =
-            named.into_iter().filter(is_failure).map(|entity| (entity, "label")).collect();
+            named.into_iter().map(|entity| (entity, "label")).collect();
         if chosen.is_empty() && !is_bare_name {
             let found = by_symptom(engine, call, &request.query)?;
             chosen.extend(found.into_iter().map(|entity| (entity, "symptom")));
@@ -155,12 +158,16 @@ fn shortened(
 }
 
 fn is_failure(entity: &EntityRow) -> bool {
-    matches!(entity.kind.as_str(), "incident" | "pattern")
+    FAILURES.contains(&entity.kind.as_str())
 }
 
 /// The incidents and patterns that memories like the symptom speak of, those of the best memory first.
 fn by_symptom(engine: &Engine, call: &Call<'_>, symptom: &str) -> Result<Vec<EntityRow>, Error> {
-    let query = Query { floor: search::Floor::Task, ..Query::new(symptom, call.scope, SIMILAR) };
+    let query = Query {
+        floor: search::Floor::Task,
+        sources: vec![SourceKind::Memory],
+        ..Query::new(symptom, call.scope, SIMILAR)
+    };
     let outcome = search(engine, call, &query)?;
     let memories = outcome.hits.iter().filter_map(|hit| match &hit.item {
         Item::Memory(memory) => Some(memory.number),

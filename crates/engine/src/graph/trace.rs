@@ -91,7 +91,7 @@ impl Operation for Trace {
         let depth = depth(request.depth.unwrap_or(4));
         let now = engine.clock().now();
         let traces = engine.read(call, |read| {
-            let found = naming::matching(read, call, &request.query, LIMIT)?;
+            let found = naming::matching(read, call, &request.query, &[], LIMIT)?;
             let mut room = walk::Room::new(found.len());
             let traced = |entity| room.share(|room| trace(read, call, entity, depth, now, room));
             found.into_iter().map(traced).collect()

@@ -199,14 +199,14 @@ fn passed(
         dry_run: plan.dry_run,
         ..Response::default()
     };
-    let mut derived = DerivedIds::default();
+    let mut nameless = Vec::new();
     let mut episodes = Vec::with_capacity(lines.len());
     let through = pass_gate(engine, lines, plan, as_gateway.principal, &mut response.redacted);
     for (line, passed) in lines.iter().zip(through) {
         match passed {
-            Ok(mut episode) => {
+            Ok(episode) => {
                 if line.id.is_none() && line.at.is_none() {
-                    episode.external_id = Some(derived.id(engine, as_gateway, &episode)?);
+                    nameless.push(episodes.len());
                 }
                 episodes.push(episode);
             }
@@ -220,27 +220,41 @@ fn passed(
             }
         }
     }
+    name(engine, as_gateway, &mut episodes, &nameless)?;
     Ok((episodes, response))
 }
-
-/// Ids for events that neither an id nor a time tells from others, so that a second import knows them: from
-/// what they say, and the how-many-eth they are to say it.
-#[derive(Default)]
-struct DerivedIds(HashMap<[u8; 32], u32>);
 
 /// What derived ids begin with.
 pub(crate) const DERIVED: &str = "~";
 
-impl DerivedIds {
-    fn id(&mut self, engine: &Engine, call: &Call<'_>, episode: &NewEpisode) -> Result<String, Error> {
-        let said = [&episode.session, &episode.speaker, &episode.role, &episode.text].map(String::as_str);
-        let said = serde_json::to_string(&said).map_err(|e| Error::Internal(e.to_string()))?;
-        // Keyed with the store's own key: the id must not let anybody test what a purged text said.
-        let key = engine.ledger(call)?.read(&engine.control(call), |r| r.content_key(&said))?;
-        let times = self.0.entry(key).and_modify(|n| *n += 1).or_insert(1);
-        let digits = authority::hexadecimal(key.get(..8).unwrap_or_default());
-        Ok(format!("{DERIVED}{digits}.{times}"))
+/// Gives ids to those events that neither an id nor a time tells from others, so that a second import knows them: from
+/// what they say, and the how-many-eth they are to say it.
+fn name(
+    engine: &Engine,
+    call: &Call<'_>,
+    episodes: &mut [NewEpisode],
+    nameless: &[usize],
+) -> Result<(), Error> {
+    if nameless.is_empty() {
+        return Ok(());
     }
+    let said = |place: &usize| {
+        let episode = &episodes[*place];
+        let said = [&episode.session, &episode.speaker, &episode.role, &episode.text].map(String::as_str);
+        serde_json::to_string(&said).map_err(|e| Error::Internal(e.to_string()))
+    };
+    let said = nameless.iter().map(said).collect::<Result<Vec<_>, _>>()?;
+    // Keyed with the store's own key: the id must not let anybody test what a purged text said.
+    let keys = engine.ledger(call)?.read(&engine.control(call), |r| {
+        said.iter().map(|said| r.content_key(said)).collect::<Result<Vec<_>, _>>()
+    })?;
+    let mut times: HashMap<[u8; 32], u32> = HashMap::new();
+    for (place, key) in nameless.iter().zip(keys) {
+        let times = times.entry(key).and_modify(|n| *n += 1).or_insert(1);
+        let digits = authority::hexadecimal(key.get(..8).unwrap_or_default());
+        episodes[*place].external_id = Some(format!("{DERIVED}{digits}.{times}"));
+    }
+    Ok(())
 }
 
 /// Lets every line through the gate, on as many threads as the machine has cores, and adds the families of

@@ -316,7 +316,7 @@ fn episode(
 ) -> Result<EpisodeView, Error> {
     let hint = "use an id from `recall`";
     let missing = || Error::NotFound { what: "episode", id: id.text.clone(), hint: hint.into() };
-    let row = match r.episode_by_prefix(id) {
+    let row = match r.episode_by_prefix(id, super::reference::reader(call)) {
         Err(strata_store::error::StoreError::NotFound { .. }) => return Err(missing()),
         row => row?,
     };

@@ -1,16 +1,16 @@
 //! What a hit points at, read from truth.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use strata_core::{memory::Layer, redact::redact, time::Timestamp};
 use strata_store::{
     error::StoreError,
-    index::{Found, Section, SourceKind},
+    index::{Found, Section, Source, SourceKind},
     ledger::{EpisodeRow, LedgerRead, MemoryRow, SourceRow, SourceState},
 };
 
 use super::search::Query;
-use crate::{documents, maintain::import::DERIVED};
+use crate::{documents, maintain::import::DERIVED, rules::is_authority};
 
 /// A part of an indexed file: the file, the section as far as the index has it, and the part's number.
 #[derive(Debug, Clone)]
@@ -36,15 +36,19 @@ pub enum Item {
 
 impl Item {
     /// Reads what a passage points at; `None` when it is not (or was not at `as_of`) in force.
-    pub fn load(
+    pub(super) fn load(
         ledger: &LedgerRead<'_>,
+        known: &mut Known,
         found: &Found,
         as_of: Option<i64>,
     ) -> Result<Option<Self>, StoreError> {
         match found.source.kind {
-            SourceKind::Memory => memory(ledger, found.source.number, as_of),
+            SourceKind::Memory => memory(ledger, known, found.source.number, as_of),
             SourceKind::Episode => {
-                let row = ledger.episode_by_number(found.source.number)?;
+                let row = match known.episodes.remove(&found.source.number) {
+                    Some(row) => Some(row),
+                    None => ledger.episode_by_number(found.source.number)?,
+                };
                 let row = row.filter(|r| as_of.is_none_or(|seq| r.seq <= seq));
                 Ok(row.map(|r| Self::Episode(Box::new(r))))
             }
@@ -65,7 +69,8 @@ impl Item {
         let session = query.session.as_deref().is_none_or(|s| self.session() == Some(s));
         let tags = query.tags.is_empty()
             || matches!(self, Self::Memory(m) if query.tags.iter().all(|t| m.tags.contains(t)));
-        session && tags && self.is_valid(query.valid_at, query.as_of.unwrap_or(now))
+        let sort = !query.knowledge || !matches!(self, Self::Memory(m) if is_authority(m));
+        sort && session && tags && self.is_valid(query.valid_at, query.as_of.unwrap_or(now))
     }
 
     /// With `at`: whether it was true then. Without: whether it has not expired by `now`.
@@ -157,8 +162,47 @@ impl Item {
     }
 }
 
-fn memory(ledger: &LedgerRead<'_>, number: i64, as_of: Option<i64>) -> Result<Option<Item>, StoreError> {
-    let Some(mut row) = ledger.memory_by_number(number)? else { return Ok(None) };
+/// Rows that were read beforehand, many in one question.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    memories: HashMap<i64, MemoryRow>,
+    episodes: HashMap<i64, EpisodeRow>,
+}
+
+impl Known {
+    /// The rows of `sources`.
+    pub(super) fn of(
+        ledger: &LedgerRead<'_>,
+        sources: impl Iterator<Item = Source>,
+    ) -> Result<Self, StoreError> {
+        let (mut memories, mut episodes) = (BTreeSet::new(), BTreeSet::new());
+        for Source { kind, number } in sources {
+            match kind {
+                SourceKind::Memory => memories.insert(number),
+                SourceKind::Episode => episodes.insert(number),
+                SourceKind::Document => false,
+            };
+        }
+        let memories = ledger.memories_by_numbers(&memories.into_iter().collect::<Vec<_>>())?;
+        let episodes = ledger.episodes_by_numbers(&episodes.into_iter().collect::<Vec<_>>())?;
+        Ok(Self {
+            memories: memories.into_iter().map(|row| (row.number, row)).collect(),
+            episodes: episodes.into_iter().map(|row| (row.number, row)).collect(),
+        })
+    }
+}
+
+fn memory(
+    ledger: &LedgerRead<'_>,
+    known: &mut Known,
+    number: i64,
+    as_of: Option<i64>,
+) -> Result<Option<Item>, StoreError> {
+    let row = match known.memories.remove(&number) {
+        Some(row) => Some(row),
+        None => ledger.memory_by_number(number)?,
+    };
+    let Some(mut row) = row else { return Ok(None) };
     if let Some(seq) = as_of {
         let Some(state) = ledger.state_at(number, seq)? else { return Ok(None) };
         row.state = state;

@@ -15,7 +15,7 @@ use strata_store::{
 };
 
 use super::{
-    item::Item,
+    item::{Item, Known},
     seed_order::{self, Rerank},
 };
 use crate::{engine::Engine, error::Error, operation::Call, settings};
@@ -47,6 +47,8 @@ pub struct Query {
     pub floor: Floor,
     /// Whether meaning takes no part: words alone.
     pub words_only: bool,
+    /// Whether rules and what lies in P0 and P1 are left out.
+    pub knowledge: bool,
     /// Most results.
     pub limit: usize,
 }
@@ -81,6 +83,7 @@ impl Query {
             valid_at: None,
             floor: Floor::Answer,
             words_only: false,
+            knowledge: false,
             limit,
         }
     }
@@ -265,13 +268,16 @@ fn join(
 ) -> Result<Outcome, strata_store::error::StoreError> {
     let mut outcome = Outcome::default();
     let mut seen = HashSet::new();
+    let likely = answer.found.iter().take(query.limit + 1);
+    let likely = likely.chain(answer.near_misses.iter().map(|(found, _)| found));
+    let mut known = Known::of(ledger, likely.map(|found| found.source))?;
     let mut take = |found: Found| -> Result<Option<Hit>, strata_store::error::StoreError> {
         // Sections of one file are results of their own; the parts of a memory are one result.
         let part = if found.source.kind == SourceKind::Document { found.part } else { 0 };
         if !seen.insert((found.source, part)) {
             return Ok(None);
         }
-        standing(ledger, query, now, as_of, found)
+        standing(ledger, &mut known, query, now, as_of, found)
     };
     for found in answer.found {
         if let Some(hit) = take(found)? {
@@ -296,6 +302,7 @@ fn join(
 /// it that is and does: the one shown must not take the others with it.
 fn standing(
     ledger: &LedgerRead<'_>,
+    known: &mut Known,
     query: &Query,
     now: Timestamp,
     as_of: Option<i64>,
@@ -303,7 +310,7 @@ fn standing(
 ) -> Result<Option<Hit>, strata_store::error::StoreError> {
     let mut others = std::mem::take(&mut found.duplicates).into_iter();
     loop {
-        let item = Item::load(ledger, &found, as_of)?;
+        let item = Item::load(ledger, known, &found, as_of)?;
         if let Some(item) = item.filter(|i| i.passes(query, now)) {
             found.duplicates = others.collect();
             return Ok(Some(Hit { item, found, rerank: None }));

@@ -12,7 +12,7 @@ use super::{
     labels::Space,
     passage::{Passages, Prepared, WordNumbers},
     prepare::Preparer,
-    truth::{CollectionKey, Mark, Source, TruthReader},
+    truth::{CollectionKey, Mark, Source, Standing, TruthReader},
     view::View,
     writer::{Cursor, IndexWriter},
 };
@@ -37,7 +37,8 @@ pub struct CaughtUp {
     pub mark: Mark,
     /// Changes it does not have yet; 0 when it is up to date.
     pub behind: u64,
-    /// The first of those, at most [`MAX_PENDING`], ready for [`Index::search`].
+    /// The first of those, at most [`MAX_PENDING`], ready for [`Index::search`]; none behind a budget of a second or
+    /// more that was used up.
     pub pending: Vec<Prepared>,
     /// Whether the index was started over, because it followed another ledger or history.
     pub was_reset: bool,
@@ -55,29 +56,75 @@ impl Index {
         budget: Duration,
     ) -> Result<CaughtUp, StoreError> {
         let started = Instant::now();
-        let head = truth.head()?;
-        let cursor = self.cursor(tenant)?;
-        let same = follows(truth, &cursor, head)?;
-        if same && cursor.mark.seq == head && cursor.mark.ordinal == i64::MAX {
-            return Ok(CaughtUp { mark: cursor.mark, ..CaughtUp::default() });
+        let seen = Seen::of(self, tenant, truth)?;
+        self.stay_in_history(tenant, truth, &seen)?;
+        if seen.is_all() {
+            return Ok(CaughtUp { mark: seen.cursor.mark, ..CaughtUp::default() });
         }
-        let mut result = CaughtUp::default();
+        let head = seen.standing.head;
+        let (mut result, mut searches) = (CaughtUp::default(), true);
         match self.writer(control) {
             Ok(Some(mut writer)) => {
-                let followed = follow(&mut writer, tenant, truth, preparer, (started, budget), &mut result);
-                followed.or_else(searched_without)?;
+                let followed =
+                    follow(&mut writer, tenant, truth, preparer, (started, budget), seen, &mut result);
+                match followed {
+                    Ok(Some(mark)) if mark.seq >= head => return Ok(CaughtUp { mark, ..result }),
+                    // Whoever takes this long fills the index, and goes on where this ends.
+                    Ok(None) if budget >= UNHURRIED => searches = false,
+                    followed => followed.map(drop).or_else(searched_without)?,
+                }
             }
             Ok(None) => {}
             Err(error) => searched_without(error)?,
         }
-        let cursor = self.cursor(tenant)?;
-        let from = if follows(truth, &cursor, head)? { cursor.mark } else { Mark::default() };
-        result.mark = from;
-        result.behind = if from.seq >= head && from.ordinal == i64::MAX { 0 } else { truth.pending(from)? };
-        if result.behind > 0 {
-            result.pending = preparer.prepare(truth, &truth.changes(from, MAX_PENDING)?)?;
+        let seen = Seen::of(self, tenant, truth)?;
+        result.mark = if seen.follows() { seen.cursor.mark } else { Mark::default() };
+        result.behind = if seen.is_all() { 0 } else { truth.pending(result.mark)? };
+        if result.behind > 0 && searches {
+            result.pending = preparer.prepare(truth, &truth.changes(result.mark, MAX_PENDING)?)?;
         }
         Ok(result)
+    }
+}
+
+impl Index {
+    /// Forgets the views this process has if the ledger's history is no longer the one they were made in. A dump
+    /// that was restored, or an index that was made anew, comes to the same ids and revisions by other changes.
+    fn stay_in_history(&self, tenant: &str, truth: &dyn TruthReader, seen: &Seen) -> Result<(), StoreError> {
+        let head = seen.standing.head;
+        let cursor = Some(&seen.cursor).filter(|cursor| seen.follows() && cursor.mark.seq == head);
+        let hash = match cursor.filter(|cursor| !cursor.hash.is_empty()) {
+            Some(cursor) => Some(cursor.hash.clone()),
+            None => truth.hash_at(head)?,
+        };
+        self.views.keep_while(tenant, (head, hash.unwrap_or_default()), |seq| truth.hash_at(seq))
+    }
+}
+
+/// How far the index is, and where the ledger stood right after that was read.
+struct Seen {
+    cursor: Cursor,
+    standing: Standing,
+}
+
+impl Seen {
+    fn of(index: &Index, tenant: &str, truth: &dyn TruthReader) -> Result<Self, StoreError> {
+        let cursor = index.cursor(tenant)?;
+        let standing = truth.standing(cursor.mark.seq)?;
+        Ok(Self { cursor, standing })
+    }
+
+    /// Whether the cursor is a place in this ledger's history.
+    fn follows(&self) -> bool {
+        let Self { cursor, standing } = self;
+        let same = !cursor.epoch.is_empty() && cursor.epoch == standing.epoch;
+        let known = cursor.hash.is_empty() || standing.hash.as_ref() == Some(&cursor.hash);
+        same && cursor.mark.seq <= standing.head && known
+    }
+
+    /// Whether nothing is left to be indexed.
+    fn is_all(&self) -> bool {
+        self.follows() && self.cursor.mark == Mark { seq: self.standing.head, ordinal: i64::MAX }
     }
 }
 
@@ -89,52 +136,54 @@ fn searched_without(error: StoreError) -> Result<(), StoreError> {
     }
 }
 
-/// Whether `cursor` is a place in this ledger's history.
-fn follows(truth: &dyn TruthReader, cursor: &Cursor, head: i64) -> Result<bool, StoreError> {
-    if cursor.epoch.is_empty() || cursor.epoch != truth.epoch()? || cursor.mark.seq > head {
-        return Ok(false);
-    }
-    if cursor.hash.is_empty() {
-        return Ok(true);
-    }
-    Ok(truth.hash_at(cursor.mark.seq)?.is_some_and(|hash| hash == cursor.hash))
-}
-
 fn follow(
     writer: &mut IndexWriter<'_>,
     tenant: &str,
     truth: &dyn TruthReader,
     preparer: Preparer<'_>,
     (started, budget): (Instant, Duration),
+    mut seen: Seen,
     result: &mut CaughtUp,
-) -> Result<(), StoreError> {
+) -> Result<Option<Mark>, StoreError> {
     let index = writer.index;
     // Read again: somebody else may have indexed before the lock was ours.
-    let mut cursor = index.cursor(tenant)?;
-    let head = truth.head()?;
-    if !follows(truth, &cursor, head)? {
-        result.was_reset = !cursor.epoch.is_empty();
-        writer.reset(tenant, &truth.epoch()?)?;
-        cursor = index.cursor(tenant)?;
+    let cursor = index.cursor(tenant)?;
+    if cursor != seen.cursor {
+        seen = Seen { standing: truth.standing(cursor.mark.seq)?, cursor };
     }
+    if !seen.follows() {
+        result.was_reset = !seen.cursor.epoch.is_empty();
+        writer.reset(tenant, &seen.standing.epoch)?;
+        seen.cursor = index.cursor(tenant)?;
+    }
+    let Seen { mut cursor, standing } = seen;
     writer.until = started.checked_add(budget);
     let batch = BATCHES[usize::from(budget >= UNHURRIED)];
     while started.elapsed() < budget {
         let changes = truth.changes(cursor.mark, batch)?;
-        let Some(last) = changes.last().map(|change| change.mark) else {
+        cursor.mark = changes.last().map_or(cursor.mark, |last| last.mark);
+        let is_last = changes.len() < batch;
+        if is_last {
             // The head was read before the changes, so nothing up to it is missing.
-            let mark = Mark { seq: head.max(cursor.mark.seq), ordinal: i64::MAX };
-            let hash = truth.hash_at(mark.seq)?.unwrap_or_default();
-            writer.advance(tenant, &Cursor { epoch: cursor.epoch, mark, hash })?;
+            let seq = standing.head.max(cursor.mark.seq);
+            cursor.mark = Mark { seq, ordinal: i64::MAX };
+            cursor.hash = match seq == standing.head {
+                true => standing.head_hash.clone(),
+                false => truth.hash_at(seq)?.unwrap_or_default(),
+            };
+        }
+        let end = is_last.then_some(&cursor);
+        writer.apply_up_to(tenant, &preparer.prepare(truth, &changes)?, end)?;
+        if is_last {
             let left = budget.saturating_sub(started.elapsed());
             let left = if budget >= UNHURRIED { left } else { left.min(IN_PASSING) };
-            writer.tidy(tenant, left)?;
-            return Ok(());
-        };
-        writer.apply(tenant, &preparer.prepare(truth, &changes)?)?;
-        cursor.mark = last;
+            if !left.is_zero() {
+                writer.tidy(tenant, left)?;
+            }
+            return Ok(Some(cursor.mark));
+        }
     }
-    Ok(())
+    Ok(None)
 }
 
 /// `view` as it will be once `ahead` is indexed. `group_number` tells the numbers of known groups.

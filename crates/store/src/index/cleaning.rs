@@ -116,7 +116,7 @@ fn remove_segment(tx: &Transaction<'_>, of: Collection<'_>, segment: i64) -> Res
         |row| row.get::<String>(0),
     )?;
     if let Some(bound) = bound {
-        tx.execute(
+        tx.post(
             "DELETE FROM postings WHERE tenant = $1 AND collection = $2 AND segment = $3 AND term < $4",
             params![of.tenant, of.id, segment, &bound],
         )?;
@@ -126,7 +126,7 @@ fn remove_segment(tx: &Transaction<'_>, of: Collection<'_>, segment: i64) -> Res
         "DELETE FROM postings WHERE tenant = $1 AND collection = $2 AND segment = $3",
         "DELETE FROM segments WHERE tenant = $1 AND collection = $2 AND id = $3",
     ] {
-        tx.execute(statement, params![of.tenant, of.id, segment])?;
+        tx.post(statement, params![of.tenant, of.id, segment])?;
     }
     Ok(())
 }
@@ -163,7 +163,7 @@ fn remove_collection(tx: &Transaction<'_>, of: Collection<'_>) -> Result<(), Sto
         }
     }
     for statement in WHOLE {
-        tx.execute(statement, params![of.tenant, of.id])?;
+        tx.post(statement, params![of.tenant, of.id])?;
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ use super::{
     postings::{Posting, PostingWriter, for_each_term},
     schema::state,
     vector_set,
-    writer::{CollectionRow, IndexWriter, SLICE, collection_row},
+    writer::{CollectionRow, IndexWriter, collection_row},
 };
 
 /// Folds until the collection's tail is shorter than a block.
@@ -121,7 +121,7 @@ pub(crate) fn add_segment(
         |row| row.get::<i64>(0),
     )?;
     let id = id.ok_or_else(|| damaged("a segment without a collection"))?;
-    tx.execute(
+    tx.post(
         "INSERT INTO segments (tenant, collection, id, first_slot, slots, level, state)
          VALUES ($1, $2, $3, $4, $5, $6, $7)",
         params![of.tenant, of.id, id, first_slot, slots, level, state::BUILDING],
@@ -178,7 +178,7 @@ pub(crate) fn write_slice(
             }
             POSTINGS.write(tx, &values)?;
             done += chunk.len();
-            if started.elapsed() >= SLICE {
+            if started.elapsed() >= writer.slice_time() {
                 break;
             }
         }
@@ -195,20 +195,20 @@ fn publish(
     let folded = tail.row.folded;
     let attributes = encode(&tail.attributes);
     writer.index.database.write(&writer.control, |tx| {
-        tx.execute(
+        tx.post(
             "INSERT INTO blocks (tenant, collection, block, attributes) VALUES ($1, $2, $3, $4)",
             params![of.tenant, of.id, folded / BLOCK, &attributes],
         )?;
         vector_set::fold_tail(tx, of, folded)?;
-        tx.execute(
+        tx.post(
             "DELETE FROM tails WHERE tenant = $1 AND collection = $2 AND slot >= $3 AND slot < $4",
             params![of.tenant, of.id, folded, folded + BLOCK],
         )?;
-        tx.execute(
+        tx.post(
             "UPDATE segments SET state = $4 WHERE tenant = $1 AND collection = $2 AND id = $3",
             params![of.tenant, of.id, segment, state::PUBLISHED],
         )?;
-        tx.execute(
+        tx.post(
             "UPDATE collections SET folded = $3, revision = revision + 1 WHERE tenant = $1 AND id = $2",
             params![of.tenant, of.id, folded + BLOCK],
         )?;

@@ -128,12 +128,12 @@ fn publish(
     writer.index.database.write(&writer.control, |tx| {
         let retired = inputs.iter().map(|input| (input.id, state::RETIRED));
         for (segment, state) in retired.chain([(output, state::PUBLISHED)]) {
-            tx.execute(
+            tx.post(
                 "UPDATE segments SET state = $4 WHERE tenant = $1 AND collection = $2 AND id = $3",
                 params![of.tenant, of.id, segment, state],
             )?;
         }
-        tx.execute(
+        tx.post(
             "UPDATE collections SET revision = revision + 1 WHERE tenant = $1 AND id = $2",
             params![of.tenant, of.id],
         )?;

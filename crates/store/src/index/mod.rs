@@ -56,7 +56,8 @@ pub use self::{
     schema::FORMAT,
     search::{Answer, Found, QueryVector, Request},
     truth::{
-        Change, CollectionKey, Group, Mark, Section, Source, SourceKind, Subject, TruthReader, Turn, WINDOW,
+        Change, CollectionKey, Group, Mark, Section, Source, SourceKind, Standing, Subject, TruthReader,
+        Turn, WINDOW,
     },
     unused::{ErasedBeside, KEEP_UNUSED},
     vector_block::PackedVector,

@@ -132,7 +132,7 @@ fn rewrite(
     let mut values = Vec::with_capacity(changed.len() * 5);
     for (term, data) in changed {
         if data.is_empty() {
-            tx.execute(
+            tx.post(
                 "DELETE FROM postings WHERE tenant = $1 AND collection = $2 AND segment = $3 AND term = $4",
                 params![of.tenant, of.id, segment, term],
             )?;
@@ -140,7 +140,7 @@ fn rewrite(
             values.extend_from_slice(params![of.tenant, of.id, segment, term, data]);
         }
     }
-    POSTINGS.write(tx, &values).map(drop)
+    POSTINGS.write(tx, &values)
 }
 
 /// Blanks the slots everywhere else. The places go last: until then the purge can be repeated.
@@ -149,7 +149,7 @@ fn purge_slots(tx: &Transaction<'_>, of: Collection<'_>, slots: &BTreeSet<u32>) 
     let hole = encode(&[Attributes::PURGED]);
     for slot in slots {
         if *slot >= row.folded {
-            tx.execute(
+            tx.post(
                 "UPDATE tails SET attributes = $4, terms = $5 WHERE tenant = $1 AND collection = $2 AND slot = $3",
                 params![of.tenant, of.id, *slot, &hole, &[0_u8; 0]],
             )?;
@@ -159,7 +159,7 @@ fn purge_slots(tx: &Transaction<'_>, of: Collection<'_>, slots: &BTreeSet<u32>) 
             "DELETE FROM tail_vectors WHERE tenant = $1 AND collection = $2 AND slot = $3",
             "DELETE FROM passages WHERE tenant = $1 AND collection = $2 AND slot = $3",
         ] {
-            tx.execute(statement, params![of.tenant, of.id, *slot])?;
+            tx.post(statement, params![of.tenant, of.id, *slot])?;
         }
     }
     let blocks: BTreeSet<u32> = slots.iter().map(|slot| slot / BLOCK).collect();
@@ -170,7 +170,7 @@ fn purge_slots(tx: &Transaction<'_>, of: Collection<'_>, slots: &BTreeSet<u32>) 
             blank_vectors(tx, (of, row.revision + 1), block, slots)?;
         }
     }
-    tx.execute(
+    tx.post(
         "UPDATE collections SET revision = revision + 1 WHERE tenant = $1 AND id = $2",
         params![of.tenant, of.id],
     )?;
@@ -211,7 +211,7 @@ fn blank_attributes(
     for offset in inside(block, slots) {
         rows[offset] = Attributes::PURGED;
     }
-    tx.execute(
+    tx.post(
         "UPDATE blocks SET attributes = $4 WHERE tenant = $1 AND collection = $2 AND block = $3",
         params![of.tenant, of.id, block, &encode(&rows)],
     )?;
@@ -238,7 +238,7 @@ fn blank_vectors(
         for offset in inside(block, slots).filter(|offset| *offset < known) {
             vectors.set(offset, &none);
         }
-        tx.execute(
+        tx.post(
             "UPDATE vector_blocks SET data = $5, revision = $6
              WHERE tenant = $1 AND collection = $2 AND vector_set = $3 AND block = $4",
             params![of.tenant, of.id, set, block, &vectors.encode(), revision],

@@ -8,21 +8,25 @@ use strata_core::{
     rank::{self, Hit, Missed, NONE, Place, Settings, TermPostings},
 };
 
-use crate::{error::StoreError, params, sql::Control, sql::Transaction};
+use crate::{
+    error::StoreError,
+    params,
+    rows::{LIST, listed, padded},
+    sql::{Control, Transaction},
+};
 
 use super::{
     Collection, Index,
     bits::Bits,
-    cursor, damaged,
+    damaged,
     filter::Filter,
     labels::Space,
-    merge_policy::Segment,
     passage::Prepared,
     postings::for_each_posting,
     truth::{CollectionKey, Mark, Section, Source, SourceKind},
-    vector_set,
+    vector_set::{self, VectorSet},
     view::View,
-    views::Lookup,
+    views::{Lookup, collection_rows},
 };
 
 /// Snapshots taken before a search gives up on being overtaken by other threads.
@@ -142,16 +146,20 @@ impl Index {
     ) -> Result<Vec<String>, StoreError> {
         let mut people: Vec<String> = self.read_with(control, Vec::new(), |tx| {
             let mut people = Vec::new();
-            for key in collections {
-                people.extend(tx.query(
-                    "SELECT l.word FROM labels l
-                     JOIN collections c ON c.tenant = l.tenant AND c.id = l.collection
-                     WHERE l.tenant = $1 AND c.namespace = $2 AND c.project = $3 AND c.retired = 0
-                       AND l.space = $4",
-                    params![&key.tenant, &key.namespace, &key.project, Space::Owner.code()],
-                    |row| row.get::<String>(0),
-                )?);
-            }
+            let Some(tenant) = collections.first().map(|key| key.tenant.as_str()) else { return Ok(people) };
+            let mut values = params![tenant, Space::Owner.code()].to_vec();
+            let part = |(namespace, project)| {
+                format!(
+                    "SELECT l.word FROM labels l JOIN collections c ON c.tenant = l.tenant AND c.id = l.collection
+                     WHERE l.tenant = $1 AND l.space = $2 AND c.retired = 0
+                       AND c.namespace = ${namespace} AND c.project = ${project}"
+                )
+            };
+            let sql = super::views::for_each_key(collections, &mut values, part);
+            tx.for_each(&sql, &values, |row| {
+                people.push(row.get(0)?);
+                Ok(())
+            })?;
             Ok(people)
         })?;
         people.sort_unstable();
@@ -167,16 +175,18 @@ impl Index {
         pending: &[Prepared],
     ) -> Result<Option<Gathered>, StoreError> {
         let tenant = request.collections.first().map_or("", |key| key.tenant.as_str());
+        let (mark, active) = vector_set::mark_and_active(tx, tenant)?;
         let set = match request.vector {
             None => None,
-            Some(vector) => active_set(tx, tenant, vector)?,
+            Some(vector) => of_model(active, vector)?,
         };
-        let mark = cursor(tx, tenant)?.mark;
+        let rows = collection_rows(tx, request.collections)?;
         let ahead = &pending[pending.partition_point(|change| change.mark <= mark)..];
         let mut gathered =
             Gathered { views: Vec::new(), postings: Vec::new(), mark, index_behind: ahead.len() };
         for key in request.collections {
-            let mut view = match self.views.get(tx, key, set.as_ref())? {
+            let row = rows.get(&(key.namespace.as_str(), key.project.as_str())).copied();
+            let mut view = match self.views.get(tx, key, row, set.as_ref())? {
                 Lookup::Ready(view) => view,
                 Lookup::Absent => Arc::new(View::empty("", 0)),
                 Lookup::Overtaken => return Ok(None),
@@ -185,8 +195,8 @@ impl Index {
                 let groups = |word: &str| group_number(tx, view.collection(), word);
                 view = Arc::new(super::catch_up::with_pending(&view, key, ahead, &groups)?);
             }
-            let terms = request.query.terms.iter().map(|term| packed_postings(tx, &view, &term.text));
-            gathered.postings.push(terms.collect::<Result<_, _>>()?);
+            let terms: Vec<&str> = request.query.terms.iter().map(|term| term.text.as_str()).collect();
+            gathered.postings.push(packed_postings(tx, &view, &terms)?);
             gathered.views.push(view);
         }
         Ok(Some(gathered))
@@ -194,12 +204,8 @@ impl Index {
 }
 
 /// The active set, if it is the one the query's vector belongs to.
-fn active_set(
-    tx: &Transaction<'_>,
-    tenant: &str,
-    vector: QueryVector<'_>,
-) -> Result<Option<vector_set::VectorSet>, StoreError> {
-    let Some(set) = vector_set::active(tx, tenant)? else { return Ok(None) };
+fn of_model(active: Option<VectorSet>, vector: QueryVector<'_>) -> Result<Option<VectorSet>, StoreError> {
+    let Some(set) = active else { return Ok(None) };
     if set.model != vector.model || set.dimension != vector.values.len() {
         return Err(StoreError::Invalid(format!(
             "the query was embedded by `{}` ({} components), the index by `{}` ({})",
@@ -220,19 +226,44 @@ fn group_number(tx: &Transaction<'_>, of: Collection<'_>, word: &str) -> Result<
     )
 }
 
-/// The packed lists of `term` in the segments of `view`, in slot order.
-fn packed_postings(tx: &Transaction<'_>, view: &View, term: &str) -> Result<Vec<Vec<u8>>, StoreError> {
-    let mut lists = Vec::new();
-    let of = view.collection();
-    for Segment { id, .. } in &view.segments {
-        let list = tx.query_one(
-            "SELECT data FROM postings WHERE tenant = $1 AND collection = $2 AND segment = $3 AND term = $4",
-            params![of.tenant, of.id, *id, term],
-            |row| row.get::<Vec<u8>>(0),
-        )?;
-        lists.extend(list);
+/// The packed lists of each of `terms` in the segments of `view`, in slot order.
+fn packed_postings(
+    tx: &Transaction<'_>,
+    view: &View,
+    terms: &[&str],
+) -> Result<Vec<Vec<Vec<u8>>>, StoreError> {
+    let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (place, term) in terms.iter().enumerate() {
+        places.entry(term).or_default().push(place);
     }
-    Ok(lists)
+    let distinct: Vec<&str> = places.keys().copied().collect();
+    let order: HashMap<i64, usize> = view.segments.iter().map(|segment| segment.id).zip(0..).collect();
+    let segments: Vec<i64> = view.segments.iter().map(|segment| segment.id).collect();
+    let mut found = vec![Vec::new(); terms.len()];
+    let of = view.collection();
+    for (segments, terms) in segments.chunks(LIST).flat_map(|s| distinct.chunks(LIST).map(move |t| (s, t))) {
+        let mut values = params![of.tenant, of.id].to_vec();
+        let segments = listed(&mut values, padded(segments).copied());
+        let listed_terms = listed(&mut values, padded(terms).copied());
+        let sql = format!(
+            "SELECT segment, term, data FROM postings
+             WHERE tenant = $1 AND collection = $2 AND segment IN ({segments}) AND term IN ({listed_terms})"
+        );
+        tx.for_each(&sql, &values, |row| {
+            let (segment, data) = (row.get::<i64>(0)?, row.get::<Vec<u8>>(2)?);
+            let rank = order.get(&segment).copied().unwrap_or_default();
+            if let Some((last, others)) = places.get(row.text(1)?).and_then(|places| places.split_last()) {
+                others.iter().for_each(|place| found[*place].push((rank, data.clone())));
+                found[*last].push((rank, data));
+            }
+            Ok(())
+        })?;
+    }
+    let in_order = |mut lists: Vec<(usize, Vec<u8>)>| {
+        lists.sort_unstable_by_key(|(rank, _)| *rank);
+        lists.into_iter().map(|(_, data)| data).collect()
+    };
+    Ok(found.into_iter().map(in_order).collect())
 }
 
 /// What a search read, to be ranked without the database.

@@ -99,6 +99,11 @@ impl<'s, 't, 'b> Slice<'s, 't, 'b> {
         self.rows.values().all(|row| row.slots - row.folded < BLOCK)
     }
 
+    /// The collections whose tails are long enough for a fold.
+    pub(crate) fn due(&self) -> Vec<i64> {
+        self.rows.values().filter(|row| row.slots - row.folded >= BLOCK).map(|row| row.id).collect()
+    }
+
     /// Makes the change at `at` in the batch.
     pub(crate) fn change(&mut self, at: usize) -> Result<(), StoreError> {
         let change = &self.batch[at];
@@ -161,7 +166,7 @@ impl<'s, 't, 'b> Slice<'s, 't, 'b> {
         if let Some(fresh) = self.fresh.get_mut(&(place.collection, place.slot)) {
             fresh.to_seq = seq;
         } else {
-            self.tx.execute(
+            self.tx.post(
                 "UPDATE passages SET to_seq = $4 WHERE tenant = $1 AND collection = $2 AND slot = $3",
                 params![self.tenant, place.collection, place.slot, seq],
             )?;
@@ -218,7 +223,7 @@ impl<'s, 't, 'b> Slice<'s, 't, 'b> {
             return Err(StoreError::Invalid("a batch belongs to one tenant".into()));
         }
         let id = next_id(self.tx, self.tenant)?;
-        self.tx.execute(
+        self.tx.post(
             "INSERT INTO collections (tenant, id, namespace, project) VALUES ($1, $2, $3, $4)",
             params![self.tenant, id, &key.namespace, &key.project],
         )?;
@@ -242,23 +247,24 @@ impl<'s, 't, 'b> Slice<'s, 't, 'b> {
         Ok(Some(set.id))
     }
 
-    /// Writes what was gathered, and where the stream was left.
-    pub(crate) fn finish(self, mark: Mark) -> Result<(), StoreError> {
+    /// Writes what was gathered, and where the stream was left: `hash` is the audit's there, or empty where that
+    /// does not matter.
+    pub(crate) fn finish(self, mark: Mark, hash: &[u8]) -> Result<(), StoreError> {
         self.write_fresh()?;
         for ((collection, block), ends) in &self.ends {
             write_ends(self.tx, self.of(*collection), *block, self.rows[collection].revision, ends)?;
         }
         for row in self.touched.iter().map(|collection| self.rows[collection]) {
-            self.tx.execute(
+            self.tx.post(
                 "UPDATE collections SET slots = $3, revision = $4 WHERE tenant = $1 AND id = $2",
                 params![self.tenant, row.id, row.slots, row.revision],
             )?;
         }
-        self.tx.execute(
+        self.tx.post(
             "INSERT INTO tenants (tenant, epoch, seq, ordinal, hash) VALUES ($1, '', $2, $3, $4)
              ON CONFLICT (tenant) DO UPDATE SET seq = excluded.seq, ordinal = excluded.ordinal,
                  hash = excluded.hash",
-            params![self.tenant, mark.seq, mark.ordinal, &[0_u8; 0]],
+            params![self.tenant, mark.seq, mark.ordinal, hash],
         )?;
         Ok(())
     }

@@ -17,7 +17,14 @@ pub trait TruthReader {
     /// another history, and rebuilds.
     fn hash_at(&self, seq: i64) -> Result<Option<Vec<u8>>, StoreError>;
 
-    /// At most `limit` changes after `mark`, ascending by mark. A source appears at most once per
+    /// The same together, and the hash at the head.
+    fn standing(&self, seq: i64) -> Result<Standing, StoreError> {
+        let (epoch, head) = (self.epoch()?, self.head()?);
+        let (hash, head_hash) = (self.hash_at(seq)?, self.hash_at(head)?);
+        Ok(Standing { epoch, head, head_hash: head_hash.unwrap_or_default(), hash })
+    }
+
+    /// At most `limit` changes after `mark`, ascending by mark; fewer only when no more follow. A source appears at most once per
     /// sequence; a source that has changed again since may be left out or shown as it was then. When a
     /// turn is purged, the [`WINDOW`] turns after it change at the same sequence.
     fn changes(&self, after: Mark, limit: usize) -> Result<Vec<Change>, StoreError>;
@@ -34,6 +41,19 @@ pub trait TruthReader {
         first: Turn,
         last: Turn,
     ) -> Result<Vec<Change>, StoreError>;
+}
+
+/// Where a ledger stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// Its epoch.
+    pub epoch: String,
+    /// Its last sequence; 0 when nothing was written yet.
+    pub head: i64,
+    /// The audit hash there; empty when nothing was written yet.
+    pub head_hash: Vec<u8>,
+    /// The audit hash at the sequence that was asked for, `None` when there is no such row.
+    pub hash: Option<Vec<u8>>,
 }
 
 /// Turns before a turn that its vector also covers, and so turns after it that a late insert re-indexes.

@@ -9,7 +9,7 @@ use super::{
     Collection, Index,
     attributes::BLOCK,
     damaged,
-    truth::{Source, SourceKind},
+    truth::{Mark, Source, SourceKind},
     vector_block::{PackedVector, VectorBlock},
     writer::{IndexWriter, LIVE, next_id},
 };
@@ -117,7 +117,7 @@ impl IndexWriter<'_> {
         self.index.database.write(&self.control, |tx| {
             let set = find(tx, tenant, model)?
                 .ok_or_else(|| StoreError::NotFound { what: "vector set", key: model.to_owned() })?;
-            tx.execute("UPDATE tenants SET active_set = $2 WHERE tenant = $1", params![tenant, set.id])
+            tx.post("UPDATE tenants SET active_set = $2 WHERE tenant = $1", params![tenant, set.id])
         })?;
         Ok(())
     }
@@ -126,11 +126,11 @@ impl IndexWriter<'_> {
     pub fn drop_set(&self, tenant: &str, model: &str) -> Result<(), StoreError> {
         let set = self.index.database.write(&self.control, |tx| {
             let Some(set) = find(tx, tenant, model)? else { return Ok(None) };
-            tx.execute(
+            tx.post(
                 "UPDATE tenants SET active_set = NULL WHERE tenant = $1 AND active_set = $2",
                 params![tenant, set.id],
             )?;
-            tx.execute("DELETE FROM vector_sets WHERE tenant = $1 AND id = $2", params![tenant, set.id])?;
+            tx.post("DELETE FROM vector_sets WHERE tenant = $1 AND id = $2", params![tenant, set.id])?;
             Ok(Some(set))
         })?;
         set.map_or(Ok(()), |set| super::cleaning::vectors_of(self, tenant, set.id))
@@ -142,9 +142,22 @@ pub(crate) fn find(tx: &Transaction<'_>, tenant: &str, model: &str) -> Result<Op
     Ok(all(tx, tenant)?.into_iter().find(|set| set.model == model))
 }
 
-/// The set that answers searches, if any does.
-pub(crate) fn active(tx: &Transaction<'_>, tenant: &str) -> Result<Option<VectorSet>, StoreError> {
-    Ok(all(tx, tenant)?.into_iter().find(|set| set.is_active))
+/// How far the tenant's ledger has been followed, and the set that answers searches, in one question.
+pub(crate) fn mark_and_active(
+    tx: &Transaction<'_>,
+    tenant: &str,
+) -> Result<(Mark, Option<VectorSet>), StoreError> {
+    let found = tx.query_one(
+        "SELECT t.seq, t.ordinal, s.id, s.model, s.dimension FROM tenants t
+         LEFT JOIN vector_sets s ON s.tenant = t.tenant AND s.id = t.active_set WHERE t.tenant = $1",
+        params![tenant],
+        |row| {
+            let mark = Mark { seq: row.get(0)?, ordinal: row.get(1)? };
+            let Some(id) = row.get(2)? else { return Ok((mark, None)) };
+            Ok((mark, Some(VectorSet { id, model: row.get(3)?, dimension: row.get(4)?, is_active: true })))
+        },
+    )?;
+    Ok(found.unwrap_or_default())
 }
 
 fn all(tx: &Transaction<'_>, tenant: &str) -> Result<Vec<VectorSet>, StoreError> {
@@ -172,12 +185,12 @@ pub(crate) fn find_or_add(
     }
     let first = all(tx, tenant)?.is_empty();
     let id = next_id(tx, tenant)?;
-    tx.execute(
+    tx.post(
         "INSERT INTO vector_sets (tenant, id, model, dimension) VALUES ($1, $2, $3, $4)",
         params![tenant, id, model, i64::try_from(dimension).unwrap_or(i64::MAX)],
     )?;
     if first {
-        tx.execute("UPDATE tenants SET active_set = $2 WHERE tenant = $1", params![tenant, id])?;
+        tx.post("UPDATE tenants SET active_set = $2 WHERE tenant = $1", params![tenant, id])?;
     }
     Ok(VectorSet { id, model: model.to_owned(), dimension, is_active: first })
 }
@@ -203,7 +216,7 @@ pub(crate) fn put_tail(
     for (set, slot, data) in vectors {
         values.extend_from_slice(params![of.tenant, of.id, *set, *slot, data]);
     }
-    VECTORS.write(tx, &values).map(drop)
+    VECTORS.write(tx, &values)
 }
 
 /// Reads the vector in column `column`.
@@ -237,7 +250,7 @@ pub(crate) fn fold_tail(tx: &Transaction<'_>, of: Collection<'_>, first: u32) ->
         )?;
         if filled {
             write_block(tx, of, set, first / BLOCK, 0, &block)?;
-            tx.execute(
+            tx.post(
                 "DELETE FROM tail_vectors
                  WHERE tenant = $1 AND collection = $2 AND vector_set = $3 AND slot >= $4 AND slot < $5",
                 params![of.tenant, of.id, set, first, first + BLOCK],
@@ -256,7 +269,7 @@ fn write_block(
     vectors: &VectorBlock,
 ) -> Result<(), StoreError> {
     let missing = i64::try_from(vectors.missing_slots()).unwrap_or(i64::MAX);
-    tx.execute(
+    tx.post(
         "INSERT INTO vector_blocks (tenant, collection, vector_set, block, revision, missing, data)
          VALUES ($1, $2, $3, $4, $5, $6, $7)
          ON CONFLICT (tenant, collection, vector_set, block)
@@ -310,7 +323,7 @@ fn put_block(
         let tails: Vec<_> = packed.into_iter().map(|(slot, data)| (set.id, slot, data)).collect();
         put_tail(tx, of, &tails)?;
     }
-    tx.execute(
+    tx.post(
         "UPDATE collections SET revision = $3 WHERE tenant = $1 AND id = $2",
         params![of.tenant, of.id, revision],
     )?;

@@ -3,15 +3,68 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use crate::{error::StoreError, params, sql::Transaction};
+use crate::{
+    error::StoreError,
+    params,
+    sql::{Param, Transaction},
+};
 
-use super::{truth::CollectionKey, vector_set::VectorSet, view::View, writer::collection_row};
+use super::{
+    truth::CollectionKey,
+    vector_set::VectorSet,
+    view::View,
+    writer::{CollectionRow, collection_row},
+};
 
 /// Views kept at most; the longest unused goes first.
 const KEPT: usize = 64;
+
+/// A place in a ledger's history: a sequence and the audit hash there, empty before the first change.
+type PlaceInHistory = (i64, Vec<u8>);
+
+/// The rows of those of `keys`, all of one tenant, that there are, by namespace and project.
+pub(crate) fn collection_rows<'k>(
+    tx: &Transaction<'_>,
+    keys: &'k [CollectionKey],
+) -> Result<HashMap<(&'k str, &'k str), CollectionRow>, StoreError> {
+    let Some(tenant) = keys.first().map(|key| key.tenant.as_str()) else { return Ok(HashMap::new()) };
+    let mut values = params![tenant].to_vec();
+    let sql = for_each_key(keys, &mut values, |(namespace, project)| {
+        format!(
+            "SELECT id, revision, slots, folded, namespace, project FROM collections
+             WHERE tenant = $1 AND namespace = ${namespace} AND project = ${project} AND retired = 0"
+        )
+    });
+    let found = tx.query(&sql, &values, |row| {
+        let (namespace, project) = (row.text(4)?, row.text(5)?);
+        let key = keys.iter().find(|key| key.namespace == namespace && key.project == project);
+        Ok((key, collection_row(row)?))
+    })?;
+    let named = |(key, row): (Option<&'k CollectionKey>, _)| {
+        key.map(|key| ((key.namespace.as_str(), key.project.as_str()), row))
+    };
+    Ok(found.into_iter().filter_map(named).collect())
+}
+
+/// One statement that asks what `part` asks of each of `keys`; `part` is given the places of namespace and project
+/// among `values`.
+pub(crate) fn for_each_key<'k>(
+    keys: &'k [CollectionKey],
+    values: &mut Vec<Param<'k>>,
+    part: impl Fn((usize, usize)) -> String,
+) -> String {
+    let parts: Vec<String> = keys
+        .iter()
+        .map(|key| {
+            values.extend_from_slice(params![&key.namespace, &key.project]);
+            part((values.len() - 1, values.len()))
+        })
+        .collect();
+    parts.join(" UNION ALL ")
+}
 
 type Shelf = Arc<Mutex<Option<Arc<View>>>>;
 
@@ -23,6 +76,8 @@ pub(crate) struct Views(Mutex<Kept>);
 struct Kept {
     clock: u64,
     shelves: HashMap<CollectionKey, (u64, Shelf)>,
+    /// Where each tenant's ledger was when it was last searched.
+    places: HashMap<String, PlaceInHistory>,
 }
 
 /// What a reader's snapshot can have.
@@ -37,19 +92,14 @@ pub(crate) enum Lookup {
 }
 
 impl Views {
-    /// The view of `key` for the snapshot of `tx`, with the vectors of `set` when one is given.
+    /// The view of `key`, whose row is `row` in the snapshot of `tx`, with the vectors of `set` when one is given.
     pub(crate) fn get(
         &self,
         tx: &Transaction<'_>,
         key: &CollectionKey,
+        row: Option<CollectionRow>,
         set: Option<&VectorSet>,
     ) -> Result<Lookup, StoreError> {
-        let row = tx.query_one(
-            "SELECT id, revision, slots, folded FROM collections
-             WHERE tenant = $1 AND namespace = $2 AND project = $3 AND retired = 0",
-            params![&key.tenant, &key.namespace, &key.project],
-            collection_row,
-        )?;
         let Some(row) = row else { return Ok(Lookup::Absent) };
         let shelf = self.shelf(key);
         let mut place = shelf.lock().unwrap_or_else(PoisonError::into_inner);
@@ -72,12 +122,38 @@ impl Views {
         Ok(Lookup::Ready(view))
     }
 
+    /// Keeps the tenant's views while its ledger, which is at `now`, still has the place where it was last time;
+    /// `hash_at` tells the ledger's hash at a sequence.
+    pub(crate) fn keep_while(
+        &self,
+        tenant: &str,
+        now: PlaceInHistory,
+        hash_at: impl FnOnce(i64) -> Result<Option<Vec<u8>>, StoreError>,
+    ) -> Result<(), StoreError> {
+        let last = self.kept().places.get(tenant).cloned();
+        let continues = match last {
+            None => true,
+            Some(last) if last == now => return Ok(()),
+            Some((seq, hash)) => hash_at(seq)?.unwrap_or_default() == hash,
+        };
+        let mut kept = self.kept();
+        if !continues {
+            kept.shelves.retain(|key, _| key.tenant != tenant);
+        }
+        kept.places.insert(tenant.to_owned(), now);
+        Ok(())
+    }
+
     pub(crate) fn clear(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).shelves.clear();
+        self.kept().shelves.clear();
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn shelf(&self, key: &CollectionKey) -> Shelf {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept();
         kept.clock += 1;
         let clock = kept.clock;
         if let Some((used, shelf)) = kept.shelves.get_mut(key) {

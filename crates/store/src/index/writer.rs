@@ -13,7 +13,7 @@ use crate::{
 
 use super::{
     Collection, Index,
-    attributes::{BLOCK, decode_ends, encode_ends},
+    attributes::{decode_ends, encode_ends},
     fold,
     labels::LabelNumbers,
     lock::IndexLock,
@@ -25,7 +25,10 @@ use super::{
 
 /// A write transaction of the index ends at the first boundary after this. The bound on the whole is
 /// 50 ms; the rest is for the commit and a slow machine.
-pub(crate) const SLICE: Duration = Duration::from_millis(20);
+const SLICE: Duration = Duration::from_millis(20);
+
+/// The same on a server.
+const SLICE_ON_SERVER: Duration = Duration::from_millis(250);
 
 /// Rows of merging that follow a fold. A fold writes some 6 000 rows and each is rewritten about three
 /// times in all, so merging keeps pace.
@@ -72,13 +75,33 @@ impl<'i> IndexWriter<'i> {
     /// Applies `batch`, which ascends by mark, and moves the tenant's cursor to its last mark; then
     /// folds what is due. A change is wholly in one transaction; those applied before are skipped.
     pub fn apply(&mut self, tenant: &str, batch: &[Prepared]) -> Result<(), StoreError> {
+        self.apply_up_to(tenant, batch, None)
+    }
+
+    /// The same, with the cursor at `end` behind the last of them: nothing lies between.
+    pub(crate) fn apply_up_to(
+        &mut self,
+        tenant: &str,
+        batch: &[Prepared],
+        end: Option<&Cursor>,
+    ) -> Result<(), StoreError> {
+        if let (Some(end), true) = (end, batch.is_empty()) {
+            return self.advance(tenant, end);
+        }
         let mut done = 0;
         while done < batch.len() {
             self.control.check()?;
-            done += self.slice(tenant, &batch[done..])?;
-            self.fold_due(tenant)?;
+            let (changes, due) = self.slice(tenant, &batch[done..], end)?;
+            done += changes;
+            self.fold_due(tenant, &due)?;
         }
         Ok(())
+    }
+
+    /// How long a transaction goes on. On a server nobody waits for it but who would index, too, and each
+    /// costs more.
+    pub(crate) fn slice_time(&self) -> Duration {
+        if self.index.file_path().is_some() { SLICE } else { SLICE_ON_SERVER }
     }
 
     /// Moves the tenant's cursor without a change, e.g. past sequences that concern no text.
@@ -112,11 +135,11 @@ impl<'i> IndexWriter<'i> {
     pub fn reset(&mut self, tenant: &str, epoch: &str) -> Result<(), StoreError> {
         self.labels = LabelNumbers::default();
         self.index.database.write(&self.control, |tx| {
-            tx.execute(
+            tx.post(
                 "UPDATE collections SET retired = id, revision = revision + 1 WHERE tenant = $1 AND retired = 0",
                 params![tenant],
             )?;
-            tx.execute(
+            tx.post(
                 "INSERT INTO tenants (tenant, epoch, seq, ordinal, hash) VALUES ($1, $2, 0, 0, $3)
                  ON CONFLICT (tenant) DO UPDATE SET epoch = excluded.epoch, seq = 0, ordinal = 0,
                      hash = excluded.hash",
@@ -141,16 +164,9 @@ impl<'i> IndexWriter<'i> {
         self.until.is_none_or(|until| Instant::now() < until)
     }
 
-    fn fold_due(&self, tenant: &str) -> Result<(), StoreError> {
-        let due: Vec<i64> = self.index.database.read(&self.control, |tx| {
-            tx.query(
-                "SELECT id FROM collections WHERE tenant = $1 AND retired = 0 AND slots - folded >= $2",
-                params![tenant, BLOCK],
-                |row| row.get(0),
-            )
-        })?;
-        for collection in due {
-            let collection = Collection { tenant, id: collection };
+    fn fold_due(&self, tenant: &str, due: &[i64]) -> Result<(), StoreError> {
+        for id in due {
+            let collection = Collection { tenant, id: *id };
             fold::run(self, collection)?;
             let mut rows = 0;
             while rows < MERGED_PER_FOLD && self.has_time() {
@@ -161,20 +177,31 @@ impl<'i> IndexWriter<'i> {
         Ok(())
     }
 
-    /// One transaction: as many changes as fit, at least one. Returns how many.
-    fn slice(&mut self, tenant: &str, batch: &[Prepared]) -> Result<usize, StoreError> {
+    /// One transaction: as many changes as fit, at least one. Returns how many, and the collections whose tails are
+    /// long enough for a fold.
+    fn slice(
+        &mut self,
+        tenant: &str,
+        batch: &[Prepared],
+        end: Option<&Cursor>,
+    ) -> Result<(usize, Vec<i64>), StoreError> {
+        let longest = self.slice_time();
         let Self { index, control, labels, .. } = self;
         let done = index.database.write(control, |tx| {
             labels.forget_uncommitted();
             let started = Instant::now();
             let mut slice = Slice::begin(tx, tenant, labels, batch)?;
             let mut done = 0;
-            while done < batch.len() && (done == 0 || (slice.tail_has_room() && started.elapsed() < SLICE)) {
+            while done < batch.len() && (done == 0 || (slice.tail_has_room() && started.elapsed() < longest))
+            {
                 slice.change(done)?;
                 done += 1;
             }
-            slice.finish(batch[done - 1].mark)?;
-            Ok(done)
+            let due = slice.due();
+            let end = end.filter(|_| done == batch.len());
+            slice
+                .finish(end.map_or(batch[done - 1].mark, |end| end.mark), end.map_or(&[], |end| &end.hash))?;
+            Ok((done, due))
         });
         match done {
             Ok(done) => {
@@ -229,7 +256,7 @@ pub(crate) fn write_ends(
     ends: &BTreeMap<u32, i64>,
 ) -> Result<(), StoreError> {
     let ends: Vec<_> = ends.iter().map(|(offset, end)| (*offset, *end)).collect();
-    tx.execute(
+    tx.post(
         "INSERT INTO ends (tenant, collection, block, revision, data) VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT (tenant, collection, block)
          DO UPDATE SET revision = excluded.revision, data = excluded.data",

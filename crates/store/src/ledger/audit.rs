@@ -10,8 +10,8 @@ use strata_core::{
     time::{TimeRange, Timestamp},
 };
 
-use super::{LedgerRead, LedgerWrite, Seq, filter::Conditions};
-use crate::{error::StoreError, params, sql::Row};
+use super::{LedgerRead, LedgerWrite, Seq, filter::Conditions, meta};
+use crate::{error::StoreError, index::Standing, params, sql::Row};
 
 /// An audit row to be written. Never a body: hashes stand for the text.
 #[derive(Debug, Clone)]
@@ -170,6 +170,44 @@ impl LedgerRead<'_> {
         Ok(head.unwrap_or(Head::GENESIS))
     }
 
+    /// The same, with the store's key, which nearly every write needs, looked up along the way.
+    pub(super) fn head_and_key(&self) -> Result<Head, StoreError> {
+        let found = self.transaction.query_one(
+            "SELECT seq, at, hash, (SELECT value FROM meta WHERE tenant = $1 AND key = $2) FROM audit
+             WHERE tenant = $1 ORDER BY seq DESC LIMIT 1",
+            params![self.tenant, meta::STORE_KEY],
+            |row| {
+                let head = Head { seq: row.get(0)?, at: row.get(1)?, hash: self.hash(row.blob(2)?)? };
+                Ok((head, row.get::<Option<String>>(3)?))
+            },
+        )?;
+        let Some((head, key)) = found else { return Ok(Head::GENESIS) };
+        if let Some(key) = key {
+            self.keep_store_key(&key)?;
+        }
+        Ok(head)
+    }
+
+    /// Epoch, last sequence and its hash, and the hash at `seq`: what a follower compares, in one question.
+    pub fn standing(&self, seq: i64) -> Result<Standing, StoreError> {
+        const END: &str = "FROM audit WHERE tenant = $1 ORDER BY seq DESC LIMIT 1";
+        let sql = format!(
+            "SELECT (SELECT value FROM meta WHERE tenant = $1 AND key = $2), (SELECT seq {END}),
+                    (SELECT hash {END}), (SELECT hash FROM audit WHERE tenant = $1 AND seq = $3)"
+        );
+        let standing = self.transaction.query_one(&sql, params![self.tenant, meta::EPOCH, seq], |row| {
+            let Some(epoch) = row.get(0)? else { return Ok(None) };
+            let (head, head_hash) = (row.get::<Option<i64>>(1)?, row.get::<Option<Vec<u8>>>(2)?);
+            Ok(Some(Standing {
+                epoch,
+                head: head.unwrap_or(0),
+                head_hash: head_hash.unwrap_or_default(),
+                hash: row.get(3)?,
+            }))
+        })?;
+        standing.flatten().ok_or_else(|| self.not_initialised())
+    }
+
     /// The last sequence at or before `at`; 0 if there is none.
     pub fn seq_at(&self, at: Timestamp) -> Result<i64, StoreError> {
         let seq = self.transaction.query_one(
@@ -320,7 +358,7 @@ impl LedgerWrite<'_> {
             return Ok(refusal);
         }
         let first_seq = self.append(new, Outcome::Refused)?.get();
-        self.transaction.execute(
+        self.transaction.post(
             "INSERT INTO refusals (tenant, fingerprint, first_seq, count, last_at) VALUES ($1, $2, $3, 1, $4)",
             params![self.tenant, &fingerprint, first_seq, self.now],
         )?;
@@ -338,7 +376,7 @@ impl LedgerWrite<'_> {
             signature: key.sign_head(head.seq, &head.hash, &epoch),
             epoch,
         };
-        self.transaction.execute(
+        self.transaction.post(
             "INSERT INTO audit_heads (tenant, seq, hash, epoch, at, public_key, signature)
              VALUES ($1, $2, $3, $4, $5, $6, $7)
              ON CONFLICT (tenant, seq, epoch) DO UPDATE SET hash = excluded.hash, at = excluded.at,
@@ -371,7 +409,7 @@ impl LedgerWrite<'_> {
 
     fn insert_entry(&self, linked: &LinkedEntry) -> Result<(), StoreError> {
         let entry = &linked.entry;
-        self.transaction.execute(
+        self.transaction.post(
             "INSERT INTO audit (tenant, seq, at, principal, on_behalf_of, face, action, target, layer, outcome,
                  reason, before_hash, after_hash, previous, hash)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",

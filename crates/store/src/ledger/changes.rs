@@ -1,7 +1,7 @@
 //! What changed since a place in the order of changes: how the index follows the ledger.
 
 use super::LedgerRead;
-use crate::{error::StoreError, params};
+use crate::{error::StoreError, params, sql::Param};
 
 /// What changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,13 +78,22 @@ const FEEDS: [Feed; 5] = [
     },
 ];
 
+impl Feed {
+    /// What a statement names to have its rows behind `cursor`, whose sequence is `$2` there.
+    fn behind(&self, cursor: ChangeCursor, values: &mut Vec<Param<'_>>) -> String {
+        values.push(Param::Integer(match self.table.cmp(&cursor.table) {
+            std::cmp::Ordering::Less => i64::MAX,
+            std::cmp::Ordering::Equal => cursor.number,
+            std::cmp::Ordering::Greater => i64::MIN,
+        }));
+        format!("{} tenant = $1 AND ({}, number) > ($2, ${})", self.from, self.seq, values.len())
+    }
+}
+
 impl LedgerRead<'_> {
     /// The first `limit` changes behind `cursor`, in order.
     pub fn changes_after(&self, cursor: ChangeCursor, limit: usize) -> Result<ChangePage, StoreError> {
-        let mut found = Vec::new();
-        for feed in &FEEDS {
-            found.extend(self.feed(feed, cursor, limit)?);
-        }
+        let mut found = self.feeds(cursor, limit)?;
         found.sort_unstable_by_key(|(place, _)| *place);
         // Each feed gave one more than asked for, so a cut list shows that more follow.
         let more = found.len() > limit;
@@ -97,26 +106,39 @@ impl LedgerRead<'_> {
         Ok(ChangePage { changes, next, more })
     }
 
-    fn feed(
-        &self,
-        feed: &Feed,
-        cursor: ChangeCursor,
-        limit: usize,
-    ) -> Result<Vec<(ChangeCursor, Change)>, StoreError> {
-        let done = match feed.table.cmp(&cursor.table) {
-            std::cmp::Ordering::Less => i64::MAX,
-            std::cmp::Ordering::Equal => cursor.number,
-            std::cmp::Ordering::Greater => i64::MIN,
-        };
-        let (from, seq) = (feed.from, feed.seq);
-        let sql = format!(
-            "SELECT {seq}, number FROM {from} tenant = $1 AND ({seq}, number) > ($2, $3)
-             ORDER BY {seq}, number LIMIT $4"
-        );
+    /// The same changes alone.
+    pub fn changes_behind(&self, cursor: ChangeCursor, limit: usize) -> Result<Vec<Change>, StoreError> {
+        let mut found = self.feeds(cursor, limit)?;
+        found.sort_unstable_by_key(|(place, _)| *place);
+        Ok(found.into_iter().take(limit).map(|(_, change)| change).collect())
+    }
+
+    /// How many changes there are behind `cursor`.
+    pub fn count_behind(&self, cursor: ChangeCursor) -> Result<u64, StoreError> {
+        let mut values = params![self.tenant, cursor.seq].to_vec();
+        let part = |feed: &Feed| format!("SELECT count(*) FROM {}", feed.behind(cursor, &mut values));
+        let sql = FEEDS.iter().map(part).collect::<Vec<_>>().join(" UNION ALL ");
+        let counts = self.transaction.query(&sql, &values, |row| row.get::<u64>(0))?;
+        Ok(counts.into_iter().sum())
+    }
+
+    /// What each feed has behind `cursor`, one more than `limit` of it, in one statement.
+    fn feeds(&self, cursor: ChangeCursor, limit: usize) -> Result<Vec<(ChangeCursor, Change)>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
-        self.transaction.query(&sql, params![self.tenant, cursor.seq, done, limit], |row| {
-            let (seq, number) = (row.get(0)?, row.get(1)?);
-            let place = ChangeCursor { seq, table: feed.table, number };
+        let mut values = params![self.tenant, cursor.seq, limit].to_vec();
+        let part = |feed: &Feed| {
+            let (table, seq, behind) = (feed.table, feed.seq, feed.behind(cursor, &mut values));
+            format!(
+                "SELECT feed, seq, number FROM (SELECT {table} AS feed, {seq} AS seq, number FROM {behind}
+                     ORDER BY {seq}, number LIMIT $3) f{table}"
+            )
+        };
+        let sql = FEEDS.iter().map(part).collect::<Vec<_>>().join(" UNION ALL ");
+        self.transaction.query(&sql, &values, |row| {
+            let (table, seq, number) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            let place = ChangeCursor { seq, table, number };
+            let feed = FEEDS.iter().find(|feed| feed.table == table);
+            let feed = feed.ok_or_else(|| self.corrupt(format!("there is no feed {table}")))?;
             Ok((place, Change { seq, what: (feed.what)(number) }))
         })
     }

@@ -223,7 +223,6 @@ impl LedgerWrite<'_> {
         Rows::new("INSERT INTO digests (tenant, number, kind, source, quoted, seq)", 6)
             .or("ON CONFLICT DO NOTHING")
             .write(self.transaction, &values)
-            .map(drop)
     }
 
     /// Gives the raw material of a digest free, so that it is distilled anew.
@@ -234,7 +233,7 @@ impl LedgerWrite<'_> {
 
     /// Takes a purged piece out of every digest.
     pub(super) fn unlink_raw(&self, kind: RawKind, source: i64) -> Result<(), StoreError> {
-        self.transaction.execute(
+        self.transaction.post(
             "DELETE FROM digests WHERE tenant = $1 AND kind = $2 AND source = $3",
             params![self.tenant, kind.as_str(), source],
         )?;

@@ -100,6 +100,9 @@ pub struct EntityFilter {
 pub(super) const COLUMNS: &str = "e.number, e.id, e.label, e.kind, e.properties, e.namespace, e.project, e.branch, \
                                   e.origin, e.confidence, e.writer, e.created_at, e.seq";
 
+/// How many columns [`COLUMNS`] names.
+pub(super) const WIDTH: usize = 13;
+
 /// No label's key is longer, in bytes: its 200 characters become 18 of 4 bytes at most. A database takes no pattern
 /// of any length.
 const LONGEST_KEY: usize = 16 << 10;
@@ -138,11 +141,13 @@ impl LedgerRead<'_> {
         Ok(found.into_iter().max_by_key(|e| (e.scope.nearness(), e.number)))
     }
 
-    /// The entities seen from `scope` whose label is, begins with or holds `text`, in this order.
+    /// The entities seen from `scope` whose label is, begins with or holds `text`, in this order. Only of these kinds;
+    /// of all if there are none.
     pub fn find_entities(
         &self,
         scope: &Scope,
         text: &str,
+        kinds: &[&str],
         limit: usize,
     ) -> Result<Vec<EntityRow>, StoreError> {
         let key = label::key(text);
@@ -154,6 +159,7 @@ impl LedgerRead<'_> {
         let mut all = Conditions::new("e.tenant", self.tenant);
         all.visible_from("e.", scope);
         all.and("e.label_key LIKE", &holds, " ESCAPE '\\'");
+        all.any_of("e.kind", kinds.iter().copied());
         let exact = all.params.len() + 1;
         all.params.push(key.as_str().into());
         all.params.push(begins.as_str().into());
@@ -216,7 +222,7 @@ impl LedgerWrite<'_> {
     /// Stores an entity under a number that is free.
     pub fn load_entity(&self, number: i64, new: &NewEntity, seq: Seq) -> Result<(), StoreError> {
         let key = label::key(&new.label);
-        self.transaction.execute(
+        self.transaction.post(
             "INSERT INTO entities (tenant, number, id, label, label_key, label_head, kind, properties, namespace,
                  project, branch, origin, confidence, writer, created_at, seq)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
@@ -244,7 +250,7 @@ impl LedgerWrite<'_> {
 
     /// Changes what an entity is and what is known of it. Its label stays the same but for its spelling.
     pub fn change_entity(&self, number: i64, to: &EntityChange<'_>, seq: Seq) -> Result<(), StoreError> {
-        self.transaction.execute(
+        self.transaction.post(
             "UPDATE entities SET label = $3, kind = $4, properties = $5, origin = $6, confidence = $7, seq = $8
              WHERE tenant = $1 AND number = $2",
             params![
@@ -268,7 +274,7 @@ impl LedgerWrite<'_> {
             "DELETE FROM relations WHERE tenant = $1 AND (source = $2 OR target = $2)",
             "DELETE FROM entities WHERE tenant = $1 AND number = $2",
         ] {
-            self.transaction.execute(sql, params![self.tenant, number])?;
+            self.transaction.post(sql, params![self.tenant, number])?;
         }
         Ok(())
     }

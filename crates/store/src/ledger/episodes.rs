@@ -151,16 +151,33 @@ impl LedgerRead<'_> {
         self.transaction.query_one(&sql, params![self.tenant, number], episode_from)
     }
 
+    /// The events with these numbers, in no order; numbers that name none are left out.
+    pub fn episodes_by_numbers(&self, numbers: &[i64]) -> Result<Vec<EpisodeRow>, StoreError> {
+        let mut found = Vec::with_capacity(numbers.len());
+        for chunk in numbers.chunks(LIST) {
+            let mut values = vec![self.tenant.into()];
+            let list = listed(&mut values, padded(chunk).copied());
+            let sql = format!("SELECT {COLUMNS} FROM episodes WHERE tenant = $1 AND number IN ({list})");
+            found.extend(self.transaction.query(&sql, &values, episode_from)?);
+        }
+        Ok(found)
+    }
+
     /// The event with this whole id.
     pub fn episode(&self, id: &str) -> Result<Option<EpisodeRow>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM episodes WHERE tenant = $1 AND id = $2");
         self.transaction.query_one(&sql, params![self.tenant, id], episode_from)
     }
 
-    /// The one event whose id begins so. None is `NotFound`; several are `Ambiguous`, with candidates.
-    pub fn episode_by_prefix(&self, prefix: &PartialId) -> Result<EpisodeRow, StoreError> {
+    /// The one event whose id begins so, of those seen from `reader`; of all without one. None is `NotFound`;
+    /// several are `Ambiguous`, with candidates.
+    pub fn episode_by_prefix(
+        &self,
+        prefix: &PartialId,
+        reader: Option<&Scope>,
+    ) -> Result<EpisodeRow, StoreError> {
         let missing = || StoreError::NotFound { what: "episode", key: prefix.text.clone() };
-        let ids = self.ids_with_prefix("episodes", &prefix.text)?;
+        let ids = self.ids_with_prefix("episodes", &prefix.text, reader)?;
         match ids.as_slice() {
             [] => Err(missing()),
             [id] => self.episode(id)?.ok_or_else(missing),
@@ -303,7 +320,7 @@ impl LedgerWrite<'_> {
         for ((number, episode, key), digest) in fresh.iter().zip(&digests) {
             self.add_values(&mut values, *number, episode, (key, digest), seq);
         }
-        EPISODES.write(self.transaction, &values).map(drop)
+        EPISODES.write(self.transaction, &values)
     }
 
     /// What [`Self::store_episodes`] would say. An event that is not
@@ -375,7 +392,7 @@ impl LedgerWrite<'_> {
     ) -> Result<(), StoreError> {
         let mut values = Vec::new();
         self.add_values(&mut values, number, episode, (key, digest), self.place(seq)?);
-        EPISODES.write(self.transaction, &values).map(drop)
+        EPISODES.write(self.transaction, &values)
     }
 
     /// Adds the row of an event.

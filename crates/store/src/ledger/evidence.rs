@@ -34,7 +34,7 @@ impl LedgerRead<'_> {
 impl LedgerWrite<'_> {
     /// Adds a piece of evidence to a memory.
     pub fn add_evidence(&self, number: i64, evidence: &EvidenceRow) -> Result<(), StoreError> {
-        self.transaction.execute(
+        self.transaction.post(
             "INSERT INTO evidence (tenant, number, ordinal, kind, reference, note, at)
              SELECT $1, $2, COALESCE(max(ordinal), 0) + 1, $3, $4, $5, $6 FROM evidence
              WHERE tenant = $1 AND number = $2",

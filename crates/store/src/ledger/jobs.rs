@@ -141,7 +141,7 @@ impl LedgerWrite<'_> {
     /// Queues a job.
     pub fn queue_job(&self, new: &NewJob) -> Result<(), StoreError> {
         self.refuse_used_id("jobs", new.id.as_str())?;
-        self.transaction.execute(
+        self.transaction.post(
             "INSERT INTO jobs (tenant, id, kind, state, done, total, message, created_at)
              VALUES ($1, $2, $3, 'queued', 0, $4, $5, $6)",
             params![self.tenant, new.id.as_str(), &new.kind, new.total, &new.message, self.now],
@@ -152,7 +152,7 @@ impl LedgerWrite<'_> {
     /// Queues `new` and takes it at once, whatever else of its kind is going on.
     pub fn begin_job(&self, new: &NewJob, owner: &str, until: Timestamp) -> Result<(), StoreError> {
         self.queue_job(new)?;
-        self.transaction.execute(
+        self.transaction.post(
             "UPDATE jobs SET state = 'running', lease_owner = $3, lease_until = $4, heartbeat = $5
              WHERE tenant = $1 AND id = $2",
             params![self.tenant, new.id.as_str(), owner, until, self.now],
@@ -203,7 +203,7 @@ impl LedgerWrite<'_> {
         progress: Progress<'_>,
     ) -> Result<(), StoreError> {
         self.held_job(id, owner)?;
-        self.transaction.execute(
+        self.transaction.post(
             "UPDATE jobs SET lease_until = $3, heartbeat = $4, done = $5, total = $6, message = $7
              WHERE tenant = $1 AND id = $2",
             params![self.tenant, id, until, self.now, progress.done, progress.total, progress.message],
@@ -252,7 +252,7 @@ impl LedgerWrite<'_> {
     }
 
     fn end_job(&self, id: &str, state: JobState, result: &str) -> Result<(), StoreError> {
-        self.transaction.execute(
+        self.transaction.post(
             "UPDATE jobs SET state = $3, finished_at = $4, result = $5, lease_owner = NULL, lease_until = NULL
              WHERE tenant = $1 AND id = $2",
             params![self.tenant, id, state.as_str(), self.now, result],

@@ -347,7 +347,7 @@ impl LedgerWrite<'_> {
     ) -> Result<(), StoreError> {
         let tags = tags_text(&new.tags);
         let state = &new.state;
-        self.transaction.execute(
+        self.transaction.post(
             "INSERT INTO memories (tenant, number, id, kind, title, body, birth_layer, namespace, project,
                  branch, branch_scope, commit_id, module_path, parent, topic_key, tags, writer, source,
                  session, created_at, valid_from, valid_to, supersedes, content_key, salt, content_hash,
@@ -400,7 +400,7 @@ impl LedgerWrite<'_> {
             Rows::new("INSERT INTO memory_tags (tenant, tag, number)", 3).or("ON CONFLICT DO NOTHING");
         let values: Vec<Param<'_>> =
             tags.iter().flat_map(|tag| [self.tenant.into(), tag.into(), number.into()]).collect();
-        TAGS.write(self.transaction, &values).map(drop)
+        TAGS.write(self.transaction, &values)
     }
 
     pub(super) fn insert_bands(&self, number: i64, bands: &[i64]) -> Result<(), StoreError> {
@@ -408,7 +408,7 @@ impl LedgerWrite<'_> {
             Rows::new("INSERT INTO bands (tenant, band, number)", 3).or("ON CONFLICT DO NOTHING");
         let values: Vec<Param<'_>> =
             bands.iter().flat_map(|band| [self.tenant.into(), (*band).into(), number.into()]).collect();
-        BANDS.write(self.transaction, &values).map(drop)
+        BANDS.write(self.transaction, &values)
     }
 
     /// Fails if another live memory of the scope holds the topic or the content.
@@ -431,14 +431,12 @@ impl LedgerWrite<'_> {
 
     /// The next free number of a table; numbers of purged rows are not given again.
     pub(super) fn next_number(&self, table: &'static str, kind: &'static str) -> Result<i64, StoreError> {
-        let sql = format!("SELECT COALESCE(max(number), 0) FROM {table} WHERE tenant = $1");
-        let used = self.transaction.query_one(&sql, params![self.tenant], |row| row.get::<i64>(0))?;
-        let purged = self.transaction.query_one(
-            "SELECT COALESCE(max(number), 0) FROM tombstones WHERE tenant = $1 AND kind = $2",
-            params![self.tenant, kind],
-            |row| row.get(0),
-        )?;
-        Ok(used.max(purged).unwrap_or(0) + 1)
+        let sql = format!(
+            "SELECT COALESCE(max(number), 0) FROM {table} WHERE tenant = $1 UNION ALL
+             SELECT COALESCE(max(number), 0) FROM tombstones WHERE tenant = $1 AND kind = $2"
+        );
+        let given = self.transaction.query(&sql, params![self.tenant, kind], |row| row.get::<i64>(0))?;
+        Ok(given.into_iter().max().unwrap_or(0) + 1)
     }
 }
 

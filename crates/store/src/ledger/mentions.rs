@@ -135,25 +135,21 @@ impl LedgerRead<'_> {
         all.and("x.entity =", entity, "");
         all.and("y.entity <>", entity, "");
         in_force(&mut all, scope, now);
-        all.sql.push_str(" GROUP BY y.entity ORDER BY count(*) DESC, y.entity");
-        // What the reader does not see of the entities is dropped below.
-        all.limit(limit.saturating_mul(2));
-        let sql = format!(
-            "SELECT y.entity, count(*) FROM entity_mentions x
+        let counted = format!(
+            "SELECT y.entity AS entity, count(*) AS times FROM entity_mentions x
              JOIN memories m ON m.tenant = x.tenant AND m.number = x.number
-             JOIN entity_mentions y ON y.tenant = x.tenant AND y.number = x.number WHERE {}",
+             JOIN entity_mentions y ON y.tenant = x.tenant AND y.number = x.number WHERE {} GROUP BY y.entity",
+            std::mem::replace(&mut all.sql, "e.tenant = $1".to_owned())
+        );
+        all.visible_from("e.", scope);
+        all.sql.push_str(" ORDER BY c.times DESC, e.number");
+        all.limit(limit);
+        let sql = format!(
+            "SELECT {}, c.times FROM ({counted}) c JOIN entities e ON e.tenant = $1 AND e.number = c.entity WHERE {}",
+            entities::COLUMNS,
             all.sql
         );
-        let counted = self
-            .transaction
-            .query(&sql, &all.params, |row| Ok((row.get::<i64>(0)?, row.get::<usize>(1)?)))?;
-        let mut found = Vec::new();
-        for (number, count) in counted {
-            let other = self.entity_by_number(number)?.filter(|other| scope.sees(&other.scope));
-            found.extend(other.map(|other| (other, count)));
-        }
-        found.truncate(limit);
-        Ok(found)
+        self.transaction.query(&sql, &all.params, |row| Ok((entity_from(row)?, row.get(entities::WIDTH)?)))
     }
 
     /// The entities seen from `scope` that any of these memories mentions, each once.
@@ -205,7 +201,7 @@ impl LedgerRead<'_> {
 impl LedgerWrite<'_> {
     /// Links a memory to an entity; what was stated is not made less by what was noticed.
     pub fn add_mention(&self, mention: &Mention) -> Result<(), StoreError> {
-        self.transaction.execute(
+        self.transaction.post(
             "INSERT INTO entity_mentions (tenant, number, entity, origin, confidence) VALUES ($1, $2, $3, $4, $5)
              ON CONFLICT (tenant, number, entity) DO UPDATE SET origin = excluded.origin,
                  confidence = excluded.confidence
@@ -217,7 +213,7 @@ impl LedgerWrite<'_> {
 
     /// Gives the links that somebody stated for one memory to another: the version that replaces it.
     pub fn carry_stated_mentions(&self, from: i64, to: i64) -> Result<(), StoreError> {
-        self.transaction.execute(
+        self.transaction.post(
             "INSERT INTO entity_mentions (tenant, number, entity, origin, confidence)
              SELECT tenant, $3, entity, origin, confidence FROM entity_mentions
              WHERE tenant = $1 AND number = $2 AND origin = 'stated'
@@ -237,7 +233,7 @@ impl LedgerWrite<'_> {
             params![self.tenant, memory],
             |row| row.get::<i64>(0),
         )?;
-        self.transaction.execute(
+        self.transaction.post(
             "DELETE FROM entity_mentions WHERE tenant = $1 AND number = $2",
             params![self.tenant, memory],
         )?;

@@ -24,8 +24,8 @@ impl std::fmt::Debug for Birth {
     }
 }
 
-const EPOCH: &str = "epoch";
-const STORE_KEY: &str = "store_key";
+pub(super) const EPOCH: &str = "epoch";
+pub(super) const STORE_KEY: &str = "store_key";
 const CREATED_AT: &str = "created_at";
 
 /// Writes the first rows of a new ledger.
@@ -38,7 +38,7 @@ pub(super) fn record_birth(
     let values =
         [(EPOCH, birth.epoch.as_str()), (STORE_KEY, key.as_str()), (CREATED_AT, &birth.at.0.to_string())];
     for (name, value) in values {
-        transaction.execute(
+        transaction.post(
             "INSERT INTO meta (tenant, key, value) VALUES ($1, $2, $3)",
             params![tenant, name, value],
         )?;
@@ -101,23 +101,30 @@ impl LedgerRead<'_> {
         )
     }
 
-    fn read_store_key(&self) -> Result<[u8; 32], StoreError> {
-        let text = self.meta(STORE_KEY)?.ok_or_else(|| self.not_initialised())?;
-        let key = blake3::Hash::from_hex(&text).map_err(|_| self.corrupt("the store key is damaged"))?;
-        Ok(*key.as_bytes())
+    pub(super) fn store_key(&self) -> Result<[u8; 32], StoreError> {
+        match self.store_key.get() {
+            Some(key) => Ok(*key),
+            None => self.keep_store_key(&self.meta(STORE_KEY)?.ok_or_else(|| self.not_initialised())?),
+        }
+    }
+
+    /// Reads the key, to be at hand from now on.
+    pub(super) fn keep_store_key(&self, text: &str) -> Result<[u8; 32], StoreError> {
+        let key = blake3::Hash::from_hex(text).map_err(|_| self.corrupt("the store key is damaged"))?;
+        Ok(*self.store_key.get_or_init(|| *key.as_bytes()))
     }
 
     /// The fingerprint under which a memory with this identity text is found again: BLAKE3 keyed
     /// with the store's own key, so that it means nothing outside this store.
     pub fn content_key(&self, identity: &str) -> Result<[u8; 32], StoreError> {
-        Ok(*blake3::keyed_hash(&self.read_store_key()?, identity.as_bytes()).as_bytes())
+        Ok(*blake3::keyed_hash(&self.store_key()?, identity.as_bytes()).as_bytes())
     }
 }
 
 impl LedgerWrite<'_> {
     /// Sets a setting.
     pub fn set_setting(&self, key: &str, value: &str) -> Result<(), StoreError> {
-        self.transaction.execute(
+        self.transaction.post(
             "INSERT INTO settings (tenant, key, value) VALUES ($1, $2, $3)
              ON CONFLICT (tenant, key) DO UPDATE SET value = excluded.value",
             params![self.tenant, key, value],
@@ -134,7 +141,7 @@ impl LedgerWrite<'_> {
 
     /// Starts another line of sequence numbers: after a restore, or an import into an empty ledger.
     pub fn set_epoch(&self, epoch: &str) -> Result<(), StoreError> {
-        self.transaction.execute(
+        self.transaction.post(
             "UPDATE meta SET value = $3 WHERE tenant = $1 AND key = $2",
             params![self.tenant, EPOCH, epoch],
         )?;
@@ -149,16 +156,6 @@ impl LedgerWrite<'_> {
             hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
         }
         Ok(*hasher.finalize().as_bytes())
-    }
-
-    pub(super) fn store_key(&self) -> Result<[u8; 32], StoreError> {
-        match self.store_key.get() {
-            Some(key) => Ok(*key),
-            None => {
-                let key = self.read_store_key()?;
-                Ok(*self.store_key.get_or_init(|| key))
-            }
-        }
     }
 
     pub(super) fn is_first_entry(&self) -> bool {

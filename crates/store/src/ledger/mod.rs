@@ -224,15 +224,9 @@ impl Ledger {
         mut job: impl FnMut(&LedgerWrite<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.database.write(control, |transaction| {
-            let read = LedgerRead { transaction, tenant: self.tenant() };
-            let head = read.head()?;
-            job(&LedgerWrite {
-                read,
-                now,
-                before: head.seq,
-                head: Cell::new(head),
-                store_key: OnceCell::new(),
-            })
+            let read = LedgerRead { transaction, tenant: self.tenant(), store_key: OnceCell::new() };
+            let head = read.head_and_key()?;
+            job(&LedgerWrite { read, now, before: head.seq, head: Cell::new(head) })
         })
     }
 
@@ -242,7 +236,9 @@ impl Ledger {
         control: &Control,
         job: impl FnOnce(&LedgerRead<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        self.database.read(control, |transaction| job(&LedgerRead { transaction, tenant: self.tenant() }))
+        self.database.read(control, |transaction| {
+            job(&LedgerRead { transaction, tenant: self.tenant(), store_key: OnceCell::new() })
+        })
     }
 }
 
@@ -250,6 +246,8 @@ impl Ledger {
 pub struct LedgerRead<'t> {
     transaction: &'t Transaction<'t>,
     tenant: &'t str,
+    /// Once it was asked for; it never changes.
+    store_key: OnceCell<[u8; 32]>,
 }
 
 /// The ledger inside a write transaction. Everything a read offers is offered here too.
@@ -259,7 +257,6 @@ pub struct LedgerWrite<'t> {
     /// The last sequence before this transaction.
     before: i64,
     head: Cell<Head>,
-    store_key: OnceCell<[u8; 32]>,
 }
 
 impl LedgerWrite<'_> {

@@ -40,7 +40,7 @@ impl LedgerRead<'_> {
 impl LedgerWrite<'_> {
     /// Makes the project known; a later name replaces the earlier.
     pub fn ensure_project(&self, key: &str, name: &str) -> Result<(), StoreError> {
-        self.transaction.execute(
+        self.transaction.post(
             "INSERT INTO projects (tenant, key, name, created_at) VALUES ($1, $2, $3, $4)
              ON CONFLICT (tenant, key) DO UPDATE SET name = excluded.name WHERE projects.name <> excluded.name",
             params![self.tenant, key, name, self.now],
@@ -50,7 +50,7 @@ impl LedgerWrite<'_> {
 
     /// Lets `alias` (a remote address, an earlier path) name the project `key`.
     pub fn alias_project(&self, alias: &str, key: &str) -> Result<(), StoreError> {
-        self.transaction.execute(
+        self.transaction.post(
             "INSERT INTO project_aliases (tenant, alias, key) VALUES ($1, $2, $3)
              ON CONFLICT (tenant, alias) DO UPDATE SET key = excluded.key",
             params![self.tenant, alias, key],

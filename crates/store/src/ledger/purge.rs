@@ -141,7 +141,7 @@ impl LedgerWrite<'_> {
 
     /// Notes that nothing of it is left to do.
     pub fn close_purge(&self, id: &str) -> Result<(), StoreError> {
-        self.transaction.execute(
+        self.transaction.post(
             "DELETE FROM settings WHERE tenant = $1 AND key = $2",
             params![self.tenant, &format!("{OPEN_PURGE}{id}")],
         )?;
@@ -189,9 +189,9 @@ impl LedgerWrite<'_> {
         }
         for table in tables {
             let sql = format!("DELETE FROM {table} WHERE tenant = $1 AND number = $2");
-            self.transaction.execute(&sql, params![self.tenant, number])?;
+            self.transaction.post(&sql, params![self.tenant, number])?;
         }
-        self.transaction.execute(
+        self.transaction.post(
             "INSERT INTO tombstones (tenant, kind, number, id, at, seq, digest, stored_seq)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
             params![
@@ -229,7 +229,7 @@ impl LedgerWrite<'_> {
                  OR kind = 'amendment' AND target IN (SELECT supersedes FROM memories WHERE tenant = $1 AND id = $2))",
             "UPDATE memories SET superseded_reason = NULL WHERE tenant = $1 AND superseded_by = $2",
         ] {
-            self.transaction.execute(sql, params![self.tenant, id])?;
+            self.transaction.post(sql, params![self.tenant, id])?;
         }
         Ok(())
     }

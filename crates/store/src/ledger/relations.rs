@@ -234,7 +234,7 @@ impl LedgerWrite<'_> {
         )?;
         let number: i64 = number.unwrap_or(1);
         let place = self.place(seq)?;
-        self.transaction.execute(
+        self.transaction.post(
             "INSERT INTO relations (tenant, number, id, source, type, target, properties, namespace, project, branch,
                  origin, confidence, writer, created_at, ended_at, from_seq, to_seq, reason)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
@@ -264,7 +264,7 @@ impl LedgerWrite<'_> {
 
     /// Replaces what is known of a relation that holds.
     pub fn describe_relation(&self, id: &str, properties: &str, confidence: f64) -> Result<(), StoreError> {
-        self.transaction.execute(
+        self.transaction.post(
             "UPDATE relations SET properties = $3, confidence = $4, origin = 'stated' WHERE tenant = $1 AND id = $2",
             params![self.tenant, id, properties, confidence],
         )?;

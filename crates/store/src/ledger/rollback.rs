@@ -61,7 +61,7 @@ impl LedgerWrite<'_> {
         let seq = self.place(seq)?;
         let known = self.begin_earlier_states(to, seq)?;
         let unknown = self.end_what_was_not(to, seq)?;
-        self.transaction.execute(
+        self.transaction.post(
             "UPDATE memory_states SET to_seq = $2 WHERE tenant = $1 AND to_seq = $3 AND from_seq < $2
                  AND number IN (SELECT number FROM memory_states WHERE tenant = $1 AND from_seq = $2)",
             params![self.tenant, seq, OPEN],
@@ -69,7 +69,7 @@ impl LedgerWrite<'_> {
         let ended = self.project_ended(seq, reason)?;
         self.link_ended(seq)?;
         let revived = self.project_revived(seq)?;
-        self.transaction.execute(
+        self.transaction.post(
             "UPDATE memories SET superseded_by = NULL, superseded_reason = NULL
              WHERE tenant = $1 AND superseded_by IS NOT NULL AND status IN ('active', 'stale', 'needs_review')",
             params![self.tenant],
@@ -135,7 +135,7 @@ impl LedgerWrite<'_> {
                  WHERE memories.tenant = $1 AND memories.status = 'superseded' AND memories.superseded_by IS NULL
                      AND memories.number IN (SELECT number FROM memory_states WHERE tenant = $1 AND from_seq = $2)"
             );
-            self.transaction.execute(&sql, params![self.tenant, seq])?;
+            self.transaction.post(&sql, params![self.tenant, seq])?;
         }
         Ok(())
     }

@@ -151,7 +151,7 @@ impl LedgerWrite<'_> {
         let seq = self.place(seq)?;
         if since == seq {
             // Nobody saw the first of two that one change brings.
-            self.transaction.execute(
+            self.transaction.post(
                 "DELETE FROM rules WHERE tenant = $1 AND number = $2 AND from_seq = $3",
                 params![self.tenant, number, seq],
             )?;
@@ -162,7 +162,7 @@ impl LedgerWrite<'_> {
     }
 
     fn end_rule(&self, number: i64, seq: i64) -> Result<(), StoreError> {
-        self.transaction.execute(
+        self.transaction.post(
             "UPDATE rules SET to_seq = $3 WHERE tenant = $1 AND number = $2 AND to_seq = $4",
             params![self.tenant, number, seq, OPEN],
         )?;
@@ -187,7 +187,7 @@ impl LedgerWrite<'_> {
         seq: i64,
     ) -> Result<(), StoreError> {
         attributes.check()?;
-        self.transaction.execute(
+        self.transaction.post(
             "INSERT INTO rules (tenant, number, from_seq, to_seq, priority, condition, enabled)
              VALUES ($1, $2, $3, $4, $5, $6, $7)",
             params![

@@ -175,7 +175,7 @@ impl LedgerWrite<'_> {
             Some(at) => at,
             None => self.head()?.at,
         };
-        self.transaction.execute(
+        self.transaction.post(
             "INSERT INTO snapshots (tenant, name, seq, label, who, at, live, hash)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
             params![self.tenant, new.name, self.place(seq)?, new.label, new.who, at, new.live, &new.hash],
@@ -196,13 +196,13 @@ impl LedgerWrite<'_> {
                     content_hash: memory.content_hash,
                     state,
                 };
-                self.transaction.execute(
+                self.transaction.post(
                     "INSERT INTO snapshot_losses (tenant, name, number, hash, seq) VALUES ($1, $2, $3, $4, $5)",
                     params![self.tenant, &snapshot.name, memory.number, &row.hash(), self.place(seq)?],
                 )?;
             }
             if repeats(&snapshot.label, memory) {
-                self.transaction.execute(
+                self.transaction.post(
                     "UPDATE snapshots SET label = '' WHERE tenant = $1 AND name = $2",
                     params![self.tenant, &snapshot.name],
                 )?;

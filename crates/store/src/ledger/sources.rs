@@ -147,7 +147,7 @@ impl LedgerWrite<'_> {
 
     /// Records only whether the file is there.
     pub fn mark_source(&self, number: i64, state: SourceState, seq: Seq) -> Result<(), StoreError> {
-        self.transaction.execute(
+        self.transaction.post(
             "UPDATE sources SET state = $3, seq = $4 WHERE tenant = $1 AND number = $2",
             params![self.tenant, number, state.as_str(), self.place(seq)?],
         )?;
@@ -157,7 +157,7 @@ impl LedgerWrite<'_> {
     /// Records a new time of change for unchanged bytes, so that the next look is a cheap one.
     /// Nothing follows from it, so it needs no audit row.
     pub fn touch_source(&self, number: i64, mtime: Timestamp) -> Result<(), StoreError> {
-        self.transaction.execute(
+        self.transaction.post(
             "UPDATE sources SET mtime = $3 WHERE tenant = $1 AND number = $2",
             params![self.tenant, number, mtime],
         )?;
@@ -166,7 +166,7 @@ impl LedgerWrite<'_> {
 
     fn insert_source(&self, new: &NewSource, seq: Seq) -> Result<i64, StoreError> {
         let number = self.next_number("sources", "source")?;
-        self.transaction.execute(
+        self.transaction.post(
             "INSERT INTO sources (tenant, number, namespace, project, root, path, size, mtime, hash, state, seq)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
             params![

@@ -3,12 +3,15 @@
 //! `memory_states` is append-only but for the end of the open row; the columns of the same names in
 //! `memories` repeat the open row.
 
+use std::collections::HashMap;
+
 use strata_core::memory::{Layer, Status, Tier};
 
 use super::{LedgerRead, LedgerWrite, MemoryRow, OPEN, Seq};
 use crate::{
     error::{Conflict, StoreError},
     params,
+    rows::{LIST, listed, padded},
     sql::Row,
 };
 
@@ -125,6 +128,27 @@ impl LedgerRead<'_> {
         )
     }
 
+    /// The state of each of these memories at its sequence. Those that had none then are left out.
+    pub fn states_at(&self, places: &[(i64, i64)]) -> Result<HashMap<(i64, i64), State>, StoreError> {
+        let mut numbers: Vec<i64> = places.iter().map(|(number, _)| *number).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let mut histories: HashMap<i64, Vec<StateRow>> = HashMap::new();
+        for chunk in numbers.chunks(LIST) {
+            let mut values = vec![self.tenant.into()];
+            let list = listed(&mut values, padded(chunk).copied());
+            let sql = format!("SELECT {COLUMNS} FROM memory_states WHERE tenant = $1 AND number IN ({list})");
+            for row in self.transaction.query(&sql, &values, state_row_from)? {
+                histories.entry(row.number).or_default().push(row);
+            }
+        }
+        let then = |(number, seq): &(i64, i64)| {
+            let held = histories.get(number)?.iter().find(|row| row.from_seq <= *seq && row.to_seq > *seq)?;
+            Some(((*number, *seq), held.state))
+        };
+        Ok(places.iter().filter_map(then).collect())
+    }
+
     /// The state of every memory there was at `seq`, by number.
     pub fn as_of(&self, seq: i64) -> Result<Vec<StateRow>, StoreError> {
         let sql = format!(
@@ -207,18 +231,18 @@ impl LedgerWrite<'_> {
         let seq = self.place(seq)?;
         if since == seq {
             // Nobody saw the first of two states that one change brings.
-            self.transaction.execute(
+            self.transaction.post(
                 "DELETE FROM memory_states WHERE tenant = $1 AND number = $2 AND from_seq = $3",
                 params![self.tenant, number, seq],
             )?;
         } else {
-            self.transaction.execute(
+            self.transaction.post(
                 "UPDATE memory_states SET to_seq = $4 WHERE tenant = $1 AND number = $2 AND from_seq = $3",
                 params![self.tenant, number, since, seq],
             )?;
         }
         self.open_state(number, state, seq)?;
-        self.transaction.execute(
+        self.transaction.post(
             "UPDATE memories SET state_seq = $3, status = $4, tier = $5, layer = $6, confidence = $7,
                  importance = $8, pinned = $9
              WHERE tenant = $1 AND number = $2",
@@ -238,7 +262,7 @@ impl LedgerWrite<'_> {
     }
 
     pub(super) fn open_state(&self, number: i64, state: &State, seq: i64) -> Result<(), StoreError> {
-        self.transaction.execute(
+        self.transaction.post(
             "INSERT INTO memory_states (tenant, number, from_seq, to_seq, status, tier, layer, confidence,
                  importance, pinned)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
@@ -259,7 +283,7 @@ impl LedgerWrite<'_> {
     }
 
     fn link_successor(&self, number: i64, by: Option<&str>, reason: Option<&str>) -> Result<(), StoreError> {
-        self.transaction.execute(
+        self.transaction.post(
             "UPDATE memories SET superseded_by = $3, superseded_reason = $4 WHERE tenant = $1 AND number = $2",
             params![self.tenant, number, by, reason],
         )?;

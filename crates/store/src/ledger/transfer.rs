@@ -46,7 +46,7 @@ impl LedgerWrite<'_> {
         }
         let row = NewMemory { state: *last, ..new.clone() };
         self.insert_row(number, &row, first, &content_key, *born)?;
-        self.transaction.execute(
+        self.transaction.post(
             "UPDATE memories SET birth_layer = $3, state_seq = $4, superseded_by = $5, superseded_reason = $6
              WHERE tenant = $1 AND number = $2",
             params![self.tenant, number, first.layer.as_str(), latest.get(), successor.0, successor.1],
@@ -54,7 +54,7 @@ impl LedgerWrite<'_> {
         let mut open: Option<Seq> = None;
         for (seq, state) in history {
             if let Some(since) = open {
-                self.transaction.execute(
+                self.transaction.post(
                     "UPDATE memory_states SET to_seq = $4 WHERE tenant = $1 AND number = $2 AND from_seq = $3",
                     params![self.tenant, number, since.get(), seq.get()],
                 )?;
@@ -86,7 +86,7 @@ impl LedgerWrite<'_> {
     /// Stores a review with what came of it. The audit row of `seq` must cover what was asked.
     pub fn load_review(&self, asked: &NewReview, came: &ReviewDecision, seq: Seq) -> Result<(), StoreError> {
         self.insert_review(asked, seq)?;
-        self.transaction.execute(
+        self.transaction.post(
             "UPDATE reviews SET status = $3, decided_at = $4, decided_by = $5, decision_note = $6
              WHERE tenant = $1 AND id = $2",
             params![
@@ -110,7 +110,7 @@ impl LedgerWrite<'_> {
         at: Timestamp,
         seq: Seq,
     ) -> Result<(), StoreError> {
-        self.transaction.execute(
+        self.transaction.post(
             "INSERT INTO tombstones (tenant, kind, number, id, at, seq) VALUES ($1, $2, $3, $4, $5, $6)",
             params![self.tenant, kind.as_str(), number, id, at, seq.get()],
         )?;

@@ -17,6 +17,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use super::{
     address::{Address, Attempt},
     errors::{classify, classify_connect, clearer, disconnected, unreachable, wants_otherwise},
+    posted::one_after_the_other,
     statements::Statements,
 };
 use crate::{
@@ -104,10 +105,25 @@ impl Connection {
         self.batch(control, sql)
     }
 
-    /// Ends the transaction with effect; `sql` ends in `COMMIT`. It is not stopped half-way: what
-    /// becomes of it must be known.
-    pub(super) fn commit(&self, sql: &str) -> Result<(), StoreError> {
-        let outcome = self.finish(sql);
+    /// The same together with the transaction's first statement. The first failure counts.
+    pub(super) fn begin_with<T: Send>(
+        &self,
+        control: &Control,
+        sql: &str,
+        first: impl Future<Output = Result<T, Error>> + Send,
+    ) -> Result<T, StoreError> {
+        self.in_transaction.set(true);
+        self.wait(control, one_after_the_other(self.client.batch_execute(sql), first))
+    }
+
+    /// Ends the transaction with effect, right behind what `last` sends; `sql` ends in `COMMIT`. It is not stopped
+    /// half-way: what becomes of it must be known.
+    pub(super) fn commit(
+        &self,
+        last: impl Future<Output = Result<(), Error>> + Send,
+        sql: &str,
+    ) -> Result<(), StoreError> {
+        let outcome = self.finish(one_after_the_other(last, self.client.batch_execute(sql)));
         match outcome {
             Ok(()) => self.in_transaction.set(false),
             Err(StoreError::Disconnected { place, .. }) => {
@@ -122,7 +138,7 @@ impl Connection {
     /// again, and the server does it when the connection closes.
     pub(super) fn roll_back(&self) {
         if self.in_transaction.get() && !self.client.is_closed() {
-            self.in_transaction.set(self.finish("ROLLBACK").is_err());
+            self.in_transaction.set(self.finish(self.client.batch_execute("ROLLBACK")).is_err());
         }
     }
 
@@ -186,13 +202,18 @@ impl Connection {
         sql: &str,
         params: &[Param<'_>],
     ) -> Result<Statement, StoreError> {
-        if let Some(statement) = self.statements.borrow_mut().find(sql, params) {
+        if let Some(statement) = self.known(sql, params) {
             return Ok(statement);
         }
         let types = Statements::types(params);
         let statement = self.wait(control, self.client.prepare_typed(sql, &types))?;
         self.statements.borrow_mut().keep(sql, &statement);
         Ok(statement)
+    }
+
+    /// The statement, if it was made before.
+    pub(super) fn known(&self, sql: &str, params: &[Param<'_>]) -> Option<Statement> {
+        self.statements.borrow_mut().find(sql, params)
     }
 
     pub(super) const fn client(&self) -> &Client {
@@ -235,8 +256,8 @@ impl Connection {
         }
     }
 
-    fn finish(&self, sql: &str) -> Result<(), StoreError> {
-        let outcome = drive(self.runtime()?, self.client.batch_execute(sql));
+    fn finish(&self, answer: impl Future<Output = Result<(), Error>> + Send) -> Result<(), StoreError> {
+        let outcome = drive(self.runtime()?, answer);
         outcome.map_err(|error| classify(&error, &self.place))
     }
 

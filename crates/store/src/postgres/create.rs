@@ -58,7 +58,7 @@ impl Store {
         connection.begin(control, &self.begin_write(control))?;
         let session = Session::new(connection, control, &no_faults);
         let outcome = seed(&Transaction::postgres(&session))
-            .and_then(|()| connection.commit(&format!("{}; COMMIT", self.count_commit())));
+            .and_then(|()| session.commit(&format!("{}; COMMIT", self.count_commit())));
         connection.roll_back();
         outcome
     }
@@ -161,7 +161,7 @@ impl Store {
                 transaction.batch(&format!("DELETE FROM {schema}.{} WHERE tenant = {own}", quoted(table)))
             })
         });
-        let outcome = emptied.and_then(|()| connection.commit("COMMIT"));
+        let outcome = emptied.and_then(|()| session.commit("COMMIT"));
         connection.roll_back();
         outcome
     }
@@ -175,8 +175,8 @@ impl Store {
         let no_faults = FaultPlan::none();
         connection.begin(control, "BEGIN")?;
         let session = Session::new(connection, control, &no_faults);
-        let outcome = job(&Transaction::postgres(&session))
-            .and_then(|value| connection.commit("COMMIT").map(|()| value));
+        let outcome =
+            job(&Transaction::postgres(&session)).and_then(|value| session.commit("COMMIT").map(|()| value));
         connection.roll_back();
         outcome.map_err(|error| match error {
             StoreError::ReadOnly { path, reason } => StoreError::ReadOnly {

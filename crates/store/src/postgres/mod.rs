@@ -17,12 +17,14 @@ mod errors;
 mod lock;
 mod names;
 mod objects;
+mod posted;
 mod session;
 mod statements;
 mod tls;
 mod upkeep;
 
 use std::{
+    cell::OnceCell,
     collections::BTreeSet,
     path::Path,
     sync::{
@@ -35,6 +37,7 @@ pub(crate) use address::{Address, is_address};
 pub use beside::Beside;
 pub use encryption::TlsOptions;
 pub(crate) use lock::SessionLock;
+use session::Beginning;
 pub(crate) use session::{Row, Session};
 pub use upkeep::Rewrite;
 
@@ -164,29 +167,38 @@ impl Store {
         job: &mut impl FnMut(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.fault(FaultPoint::Begin)?;
-        let connection = self.begin(lease, control, &self.begin_write(control))?;
-        let session = Session::new(connection, control, &self.options().faults);
+        let spare = OnceCell::new();
+        let reopen = || self.open(control);
+        let beginning = Beginning { sql: self.begin_write(control), reopen: &reopen, spare: &spare };
+        let session = Session::new(lease.get()?, control, &self.options().faults).beginning(beginning);
         let outcome = job(&Transaction::postgres(&session)).and_then(|value| {
             self.fault(FaultPoint::BeforeCommit)?;
-            self.commit(connection, &session)?;
+            self.commit(&session)?;
             Ok(value)
         });
         if outcome.is_err() {
-            connection.roll_back();
-        } else {
+            session.connection().roll_back();
+        }
+        drop(session);
+        spare.into_inner().map_or(Ok(()), |fresh| lease.replace(|| Ok(fresh)))?;
+        if outcome.is_ok() {
             self.fault(FaultPoint::AfterCommit)?;
         }
         outcome
     }
 
-    fn commit(&self, connection: &Connection, session: &Session<'_>) -> Result<(), StoreError> {
+    fn commit(&self, session: &Session<'_>) -> Result<(), StoreError> {
         if session.has_failed() {
             return Err(StoreError::Internal("a statement of the transaction had failed".into()));
         }
         if !session.has_changed() {
-            return connection.commit("COMMIT");
+            return session.commit("COMMIT");
         }
-        connection.commit(&format!("{}; COMMIT", self.count_commit()))?;
+        let sql = format!("{}; COMMIT", self.count_commit());
+        match self.options().schema.durability {
+            Durability::Full => session.commit(&sql)?,
+            Durability::Normal => session.commit_with_posted(&sql)?,
+        }
         self.0.born.store(true, Ordering::Relaxed);
         self.0.changed.lock().unwrap_or_else(PoisonError::into_inner).extend(session.emptied());
         Ok(())
@@ -199,28 +211,17 @@ impl Store {
     ) -> Result<T, StoreError> {
         control.check()?;
         let mut lease = self.0.connections.lease(control, || self.open(control))?;
-        let connection = self.begin(&mut lease, control, &self.begin_read())?;
-        let session = Session::new(connection, control, &self.options().faults);
-        let outcome = job(&Transaction::postgres(&session));
-        connection.let_go();
+        let spare = OnceCell::new();
+        let reopen = || self.open(control);
+        let beginning = Beginning { sql: self.begin_read(), reopen: &reopen, spare: &spare };
+        let session = Session::new(lease.get()?, control, &self.options().faults).beginning(beginning);
+        let outcome = job(&Transaction::postgres(&session))
+            // A change that is tried here is refused, not forgotten.
+            .and_then(|value| session.send_posted().map(|()| value));
+        session.connection().let_go();
+        drop(session);
+        spare.into_inner().map_or(Ok(()), |fresh| lease.replace(|| Ok(fresh)))?;
         outcome
-    }
-
-    /// Begins a transaction, on another connection if this one broke while it was idle.
-    fn begin<'l>(
-        &self,
-        lease: &'l mut Lease<'_, Connection>,
-        control: &Control,
-        sql: &str,
-    ) -> Result<&'l Connection, StoreError> {
-        let mut outcome = lease.get()?.begin(control, sql);
-        if matches!(outcome, Err(StoreError::Disconnected { .. })) {
-            lease.replace(|| self.open(control))?;
-            outcome = lease.get()?.begin(control, sql);
-        }
-        let connection = lease.get()?;
-        outcome.inspect_err(|_| connection.roll_back())?;
-        Ok(connection)
     }
 
     pub(crate) fn data_version(&self, control: &Control) -> Result<i64, StoreError> {
@@ -244,6 +245,9 @@ impl Store {
     }
 
     /// Connects, whatever the database holds.
+    ///
+    /// Every statement asks for rows of one tenant, which leads every key: a table is never read whole. A plan that was
+    /// made while the table was small would go on doing so while an import fills it.
     fn connect(&self, control: &Control) -> Result<Connection, StoreError> {
         self.fault(FaultPoint::Open)?;
         let connection = Connection::connect(self.0.server.address(), control)?;
@@ -255,7 +259,7 @@ impl Store {
             control,
             &format!(
                 "SET search_path = {}, pg_temp; SET synchronous_commit = {synchronous}; SET jit = off;
-                 SET standard_conforming_strings = on; SET client_min_messages = warning",
+                 SET enable_seqscan = off; SET standard_conforming_strings = on; SET client_min_messages = warning",
                 quoted(self.namespace())
             ),
         )?;

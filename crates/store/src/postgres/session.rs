@@ -1,23 +1,42 @@
 //! Statements inside one transaction, and the rows they return.
 
 use std::{
-    cell::{Cell, RefCell},
+    cell::{Cell, OnceCell, RefCell},
     collections::BTreeSet,
     path::Path,
 };
 
-use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, private::BytesMut, to_sql_checked};
+use tokio_postgres::{
+    Client, Error, Statement,
+    types::{FromSql, IsNull, ToSql, Type, private::BytesMut, to_sql_checked},
+};
 
-use super::{connection::Connection, errors::classify};
+use super::{
+    connection::Connection,
+    errors::classify,
+    posted::{Posted, Queue},
+};
 use crate::{
     error::StoreError,
     faults::{FaultPlan, FaultPoint},
     sql::{self, Control, Param},
 };
 
+/// How a job's transaction begins: with its first statement, so that both cost one round trip.
+pub(super) struct Beginning<'s> {
+    /// `BEGIN` and what belongs to it.
+    pub(super) sql: String,
+    /// Connects anew, should the connection have broken while it was idle.
+    pub(super) reopen: &'s dyn Fn() -> Result<Connection, StoreError>,
+    /// Where the new connection is kept.
+    pub(super) spare: &'s OnceCell<Connection>,
+}
+
 /// A connection at work for one job.
 pub(crate) struct Session<'s> {
     connection: &'s Connection,
+    beginning: Option<Beginning<'s>>,
+    begun: Cell<bool>,
     control: &'s Control,
     faults: &'s FaultPlan,
     /// The server refuses everything after a failure, and would answer a commit by undoing it all.
@@ -25,21 +44,47 @@ pub(crate) struct Session<'s> {
     changed: Cell<bool>,
     /// Tables in which rows were changed or removed: what these held is still in the server's files.
     emptied: RefCell<BTreeSet<String>>,
+    /// Statements that go out together with the next whose answer is needed.
+    queue: RefCell<Queue>,
 }
 
 impl<'s> Session<'s> {
     pub(super) const fn new(connection: &'s Connection, control: &'s Control, faults: &'s FaultPlan) -> Self {
-        let (failed, changed) = (Cell::new(false), Cell::new(false));
-        Self { connection, control, faults, failed, changed, emptied: RefCell::new(BTreeSet::new()) }
+        Self {
+            connection,
+            beginning: None,
+            begun: Cell::new(true),
+            control,
+            faults,
+            failed: Cell::new(false),
+            changed: Cell::new(false),
+            queue: RefCell::new(Queue::new()),
+            emptied: RefCell::new(BTreeSet::new()),
+        }
+    }
+
+    /// The same where no transaction was begun yet.
+    pub(super) fn beginning(self, beginning: Beginning<'s>) -> Self {
+        Self { beginning: Some(beginning), begun: Cell::new(false), ..self }
+    }
+
+    /// What is still to be done before the first statement, which the caller does now.
+    fn take_beginning(&self) -> Option<&Beginning<'s>> {
+        self.beginning.as_ref().filter(|_| !self.begun.replace(true))
+    }
+
+    /// The connection, which is another one if the first had broken before anything was done.
+    pub(super) fn connection(&self) -> &'s Connection {
+        self.beginning.as_ref().and_then(|beginning| beginning.spare.get()).unwrap_or(self.connection)
+    }
+
+    pub(crate) fn path(&self) -> &'s Path {
+        self.connection().place()
     }
 
     /// The tables in which rows were changed or removed.
     pub(super) fn emptied(&self) -> BTreeSet<String> {
         self.emptied.take()
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        self.connection.place()
     }
 
     /// Whether a statement changed anything.
@@ -77,13 +122,9 @@ impl<'s> Session<'s> {
 
     pub(crate) fn execute(&self, sql: &str, params: &[Param<'_>]) -> Result<usize, StoreError> {
         self.faults.visit(FaultPoint::Execute, self.path())?;
-        let client = self.connection.client();
-        let changed =
-            self.run(
-                sql,
-                params,
-                |statement, bound| async move { client.execute_raw(&statement, bound).await },
-            )?;
+        let changed = self.run(sql, params, |client, statement, bound| async move {
+            client.execute_raw(&statement, bound).await
+        })?;
         self.changed.set(self.changed.get() || changed > 0);
         if let Some(table) = emptied(sql).filter(|_| changed > 0) {
             self.emptied.borrow_mut().insert(table.to_owned());
@@ -91,36 +132,117 @@ impl<'s> Session<'s> {
         usize::try_from(changed).map_err(|_| StoreError::Internal("more rows than can be counted".into()))
     }
 
+    /// Runs a statement some time before the next one that is waited for; should it fail, that one says so.
+    pub(crate) fn post(&self, sql: &str, params: &[Param<'_>]) -> Result<(), StoreError> {
+        self.faults.visit(FaultPoint::Execute, self.path())?;
+        self.begin()?;
+        let (statement, expected) = self.prepared(sql, params)?;
+        self.changed.set(true);
+        if let Some(table) = emptied(sql) {
+            self.emptied.borrow_mut().insert(table.to_owned());
+        }
+        let is_full = self.queue.borrow_mut().push(Posted::new(statement, &params[..expected]));
+        if is_full { self.send_posted() } else { Ok(()) }
+    }
+
+    /// Ends the transaction with effect by `sql`, which ends in `COMMIT`. What was posted is waited for before: a
+    /// connection that breaks until then has changed nothing, and from then on may have.
+    pub(super) fn commit(&self, sql: &str) -> Result<(), StoreError> {
+        self.send_posted()?;
+        if !self.begun.get() {
+            return Ok(());
+        }
+        let nothing = std::future::ready(Ok(()));
+        self.noting(self.connection().commit(nothing, sql))
+    }
+
+    /// The same in one round trip with what was posted, for what can be done again: should the connection break,
+    /// nobody knows whether it was done.
+    pub(super) fn commit_with_posted(&self, sql: &str) -> Result<(), StoreError> {
+        if !self.begun.get() {
+            return Ok(());
+        }
+        let (posted, connection) = (self.queue.take(), self.connection());
+        let nothing = std::future::ready(Ok(()));
+        self.noting(connection.commit(posted.before(connection.client(), nothing), sql))
+    }
+
+    /// Waits for what was posted.
+    pub(super) fn send_posted(&self) -> Result<(), StoreError> {
+        let posted = self.queue.take();
+        if posted.is_empty() {
+            return Ok(());
+        }
+        let nothing = std::future::ready(Ok(()));
+        let connection = self.connection();
+        self.noting(connection.wait(self.control, posted.before(connection.client(), nothing)))
+    }
+
     pub(crate) fn batch(&self, sql: &str) -> Result<(), StoreError> {
         self.faults.visit(FaultPoint::Execute, self.path())?;
+        self.begin()?;
+        self.send_posted()?;
         self.changed.set(true);
-        self.noting(self.connection.batch(self.control, sql))
+        self.noting(self.connection().batch(self.control, sql))
     }
 
     fn rows(&self, sql: &str, params: &[Param<'_>]) -> Result<Vec<tokio_postgres::Row>, StoreError> {
-        let client = self.connection.client();
-        self.run(sql, params, |statement, bound| async move {
+        self.run(sql, params, |client, statement, bound| async move {
             let bound: Vec<_> = bound.iter().map(|param| param as &(dyn ToSql + Sync)).collect();
             client.query(&statement, &bound).await
         })
     }
 
-    fn run<'p, T: Send, F: Future<Output = Result<T, tokio_postgres::Error>> + Send>(
+    fn run<'p, T: Send, F: Future<Output = Result<T, Error>> + Send>(
         &self,
         sql: &str,
         params: &'p [Param<'p>],
-        run: impl FnOnce(tokio_postgres::Statement, Vec<Bound<'p>>) -> F,
+        run: impl Fn(&'s Client, Statement, Vec<Bound<'p>>) -> F,
     ) -> Result<T, StoreError> {
-        #[cfg(debug_assertions)]
-        crate::tenancy::check(sql, params)?;
-        refuse_zero(params)?;
-        let statement = self.noting(self.connection.prepare(self.control, sql, params))?;
+        if let Some(statement) = self.connection().known(sql, params)
+            && let Some(beginning) = self.take_beginning()
+        {
+            check(sql, params)?;
+            let first = run(self.connection().client(), statement.clone(), bound(&statement, params));
+            match self.connection().begin_with(self.control, &beginning.sql, first) {
+                // Nothing was done yet, so it can be done elsewhere.
+                Err(StoreError::Disconnected { .. }) => self.begin_elsewhere(beginning)?,
+                outcome => return self.noting(outcome),
+            }
+        }
+        self.begin()?;
+        let (statement, _) = self.prepared(sql, params)?;
+        let connection = self.connection();
+        let posted = self.queue.take();
+        let asked = run(connection.client(), statement.clone(), bound(&statement, params));
+        self.noting(connection.wait(self.control, posted.before(connection.client(), asked)))
+    }
+
+    /// Begins the transaction, if that was not done.
+    fn begin(&self) -> Result<(), StoreError> {
+        let Some(beginning) = self.take_beginning() else { return Ok(()) };
+        match self.connection().begin(self.control, &beginning.sql) {
+            Err(StoreError::Disconnected { .. }) => self.begin_elsewhere(beginning),
+            outcome => self.noting(outcome),
+        }
+    }
+
+    /// Begins it on another connection, the first being broken.
+    fn begin_elsewhere(&self, beginning: &Beginning<'s>) -> Result<(), StoreError> {
+        let opened = self.noting((beginning.reopen)())?;
+        let opened = beginning.spare.get_or_init(|| opened);
+        self.noting(opened.begin(self.control, &beginning.sql))
+    }
+
+    /// The statement, and how many of the parameters it takes.
+    fn prepared(&self, sql: &str, params: &[Param<'_>]) -> Result<(Statement, usize), StoreError> {
+        check(sql, params)?;
+        let statement = self.noting(self.connection().prepare(self.control, sql, params))?;
         let expected = statement.params().len();
-        let bound: Vec<_> = params.iter().take(expected).map(|param| Bound(*param)).collect();
-        if bound.len() < expected {
+        if params.len() < expected {
             return Err(StoreError::Internal(format!("no value for parameter {expected} of: {sql}")));
         }
-        self.noting(self.connection.wait(self.control, run(statement, bound)))
+        Ok((statement, expected))
     }
 
     fn noting<T>(&self, outcome: Result<T, StoreError>) -> Result<T, StoreError> {
@@ -138,6 +260,19 @@ fn emptied(sql: &str) -> Option<&str> {
     after.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().filter(|table| !table.is_empty())
 }
 
+/// The values that a statement takes, which has at most as many parameters.
+fn bound<'p>(statement: &Statement, params: &'p [Param<'p>]) -> Vec<Bound<'p>> {
+    params.iter().take(statement.params().len()).map(|param| Bound(*param)).collect()
+}
+
+fn check(sql: &str, params: &[Param<'_>]) -> Result<(), StoreError> {
+    #[cfg(debug_assertions)]
+    crate::tenancy::check(sql, params)?;
+    #[cfg(not(debug_assertions))]
+    let _ = sql;
+    refuse_zero(params)
+}
+
 /// PostgreSQL's text has no place for this one character.
 fn refuse_zero(params: &[Param<'_>]) -> Result<(), StoreError> {
     let zero = |param: &Param<'_>| matches!(param, Param::Text(text) if text.as_bytes().contains(&0));
@@ -150,7 +285,7 @@ fn refuse_zero(params: &[Param<'_>]) -> Result<(), StoreError> {
 }
 
 #[derive(Debug)]
-struct Bound<'p>(Param<'p>);
+pub(super) struct Bound<'p>(pub(super) Param<'p>);
 
 impl ToSql for Bound<'_> {
     fn to_sql(

@@ -10,7 +10,6 @@ use strata_store::ledger::{NewAudit, State};
 use crate::{
     authority, consolidate,
     contradictions::{
-        advice::advise,
         file::{Filing, file},
         scan::{Scanned, scan_everywhere},
     },
@@ -100,8 +99,7 @@ fn distil(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
 
 fn find_contradictions(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
     let Scanned { mut findings, memories, .. } = scan_everywhere(engine, call)?;
-    let dismissed = advise(engine, call, &mut findings)?;
-    let Filing { filed, known, left_out } = file(engine, call, &mut findings)?;
+    let Filing { filed, known, left_out, dismissed } = file(engine, call, &mut findings)?;
     Ok(format!(
         "{filed} filed, {known} known, {left_out} left out, {dismissed} dismissed, among {}",
         counted(memories, "memory")
