@@ -307,6 +307,16 @@ impl<'t> Transaction<'t> {
         either!(AnySession, self.0, session => session.path())
     }
 
+    /// Keeps the transaction, and its locks, through a pause that is longer than a client may usually make.
+    pub(crate) fn may_pause(&self) -> Result<(), StoreError> {
+        match self.0 {
+            AnySession::Sqlite(_) => Ok(()),
+            AnySession::Postgres(session) => {
+                session.batch("SET LOCAL idle_in_transaction_session_timeout = 0")
+            }
+        }
+    }
+
     /// Runs several statements without parameters: schema changes.
     pub fn batch(&self, sql: &str) -> Result<(), StoreError> {
         either!(AnySession, self.0, session => session.batch(sql))

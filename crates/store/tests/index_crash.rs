@@ -227,7 +227,7 @@ fn a_purge_leaves_no_byte_and_nothing_else_changes() {
     assert!(contains(&bytes_of(home.path()), secret));
 
     let mut writer = index.writer(&Control::default()).expect("opens").expect("free");
-    writer.purge(TENANT, &purged).expect("purges");
+    writer.purge(TENANT, &purged, strata_store::Rewrite::Everything).expect("purges");
     drop(writer);
     assert!(!contains(&bytes_of(home.path()), secret));
     for index in [&index, &warm] {

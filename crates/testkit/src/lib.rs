@@ -8,6 +8,7 @@
 pub mod binary;
 pub mod fuzz;
 pub mod home;
+mod looks;
 pub mod mcp;
 pub mod older;
 pub mod store;

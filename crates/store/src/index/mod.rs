@@ -59,7 +59,7 @@ pub use self::{
         Change, CollectionKey, Group, Mark, Section, Source, SourceKind, Standing, Subject, TruthReader,
         Turn, WINDOW,
     },
-    unused::KEEP_UNUSED,
+    unused::{ErasedBeside, KEEP_UNUSED},
     vector_block::PackedVector,
     vector_set::{MissingVector, VectorSet},
     writer::{Cursor, IndexWriter},

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{error::StoreError, params, rows::Rows, sql::Transaction};
+use crate::{Rewrite, error::StoreError, params, rows::Rows, sql::Transaction};
 
 use super::{
     Collection,
@@ -22,8 +22,15 @@ const CHUNK: u32 = 8_192;
 
 impl IndexWriter<'_> {
     /// Removes everything the index has of `sources`, living and dead, and rewrites the file so that no
-    /// deleted byte remains. Repeating a purge that was cut off completes it.
-    pub fn purge(&mut self, tenant: &str, sources: &[Source]) -> Result<(), StoreError> {
+    /// deleted byte remains. Repeating a purge that was cut off completes it, if `rewritten` is everything.
+    ///
+    /// Returns the statements that the owner of a server is left to run; see [`crate::Database::rewrite`].
+    pub fn purge(
+        &mut self,
+        tenant: &str,
+        sources: &[Source],
+        rewritten: Rewrite,
+    ) -> Result<Vec<String>, StoreError> {
         // A word that goes gets a new number when it comes back.
         self.labels = LabelNumbers::default();
         let places = self.index.database.read(&self.control, |tx| places(tx, tenant, sources))?;
@@ -37,7 +44,7 @@ impl IndexWriter<'_> {
         }
         // A process that has the file open must not keep what it read.
         self.index.views.clear();
-        self.index.database.compact(&self.control)
+        self.index.database.rewrite(&self.control, rewritten)
     }
 
     fn purge_postings(&self, of: Collection<'_>, slots: &BTreeSet<u32>) -> Result<(), StoreError> {

@@ -8,9 +8,11 @@
 //!   change may have been made.
 
 mod address;
+mod beside;
 mod connection;
 mod create;
 mod ddl;
+mod encryption;
 mod errors;
 mod lock;
 mod names;
@@ -18,21 +20,26 @@ mod objects;
 mod posted;
 mod session;
 mod statements;
+mod tls;
 mod upkeep;
 
 use std::{
     cell::OnceCell,
+    collections::BTreeSet,
     path::Path,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
 
 pub(crate) use address::{Address, is_address};
+pub use beside::Beside;
+pub use encryption::TlsOptions;
 pub(crate) use lock::SessionLock;
 use session::Beginning;
 pub(crate) use session::{Row, Session};
+pub use upkeep::Rewrite;
 
 use crate::{
     error::StoreError,
@@ -64,6 +71,8 @@ struct Inner {
     turns: Pool<Turn>,
     locks: Pool<Connection>,
     born: AtomicBool,
+    /// Tables in which rows were changed or removed since tables were last rewritten.
+    changed: Mutex<BTreeSet<String>>,
 }
 
 struct Turn;
@@ -84,6 +93,7 @@ impl Store {
             turns: Pool::new(1),
             locks: Pool::new(1),
             born: AtomicBool::new(false),
+            changed: Mutex::default(),
         }))
     }
 
@@ -190,6 +200,7 @@ impl Store {
             Durability::Normal => session.commit_with_posted(&sql)?,
         }
         self.0.born.store(true, Ordering::Relaxed);
+        self.0.changed.lock().unwrap_or_else(PoisonError::into_inner).extend(session.emptied());
         Ok(())
     }
 

@@ -16,7 +16,7 @@ use crate::{
     drift::{self, DriftReport},
     engine::Engine,
     error::Error,
-    maintain::{reembed, reindex::index_everything},
+    maintain::{old_indexes, reembed, reindex::index_everything},
     operation::{Call, Operation},
     render::counted,
     wiki,
@@ -163,11 +163,16 @@ fn tidy_index(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
         if call.cancel.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
     })?;
     let (embedded, _) = if behind == 0 { reembed::complete(engine, call, &mut |_| Ok(()))? } else { (0, 0) };
-    Ok(match behind {
+    let removed = old_indexes::remove(engine, call)?;
+    let mut said = match behind {
         0 if embedded > 0 => format!("complete; {} embedded", counted(embedded, "passage")),
         0 => "complete".to_owned(),
         n => format!("{} behind; another process is indexing them", counted(n, "change")),
-    })
+    };
+    if removed > 0 {
+        said.push_str(&format!("; {removed} of other versions removed"));
+    }
+    Ok(said)
 }
 
 fn clear_jobs(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
