@@ -178,7 +178,7 @@ impl Index {
         for key in request.collections {
             let mut view = match self.views.get(tx, key, set.as_ref())? {
                 Lookup::Ready(view) => view,
-                Lookup::Absent => Arc::new(View::empty("", 0)),
+                Lookup::Absent => Arc::new(View::empty("", 0, 0)),
                 Lookup::Overtaken => return Ok(None),
             };
             if !ahead.is_empty() {
@@ -249,7 +249,7 @@ impl Gathered {
     fn of_pending(request: &Request<'_>, pending: &[Prepared]) -> Result<Self, StoreError> {
         let none = |_: &str| Ok(None);
         let view =
-            |key| super::catch_up::with_pending(&View::empty("", 0), key, pending, &none).map(Arc::new);
+            |key| super::catch_up::with_pending(&View::empty("", 0, 0), key, pending, &none).map(Arc::new);
         let views: Vec<_> = request.collections.iter().map(view).collect::<Result<_, _>>()?;
         let terms = vec![Vec::new(); request.query.terms.len()];
         let postings = vec![terms; views.len()];

@@ -1,6 +1,9 @@
 //! The changes of one transaction: looked up, numbered and written many at a time.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, btree_map::Entry};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, btree_map::Entry},
+    hash::{BuildHasher, RandomState},
+};
 
 use crate::{
     error::StoreError,
@@ -54,6 +57,12 @@ struct Fresh<'b> {
     to_seq: i64,
     piece: &'b Part,
     set: Option<i64>,
+}
+
+/// A number that no other collection has. It keeps things apart and is no secret, so the bits that the standard library
+/// draws for its hash maps will do.
+fn birth() -> i64 {
+    RandomState::new().hash_one(std::process::id()).cast_signed()
 }
 
 impl<'s, 't, 'b> Slice<'s, 't, 'b> {
@@ -224,8 +233,8 @@ impl<'s, 't, 'b> Slice<'s, 't, 'b> {
         }
         let id = next_id(self.tx, self.tenant)?;
         self.tx.post(
-            "INSERT INTO collections (tenant, id, namespace, project) VALUES ($1, $2, $3, $4)",
-            params![self.tenant, id, &key.namespace, &key.project],
+            "INSERT INTO collections (tenant, id, namespace, project, birth) VALUES ($1, $2, $3, $4, $5)",
+            params![self.tenant, id, &key.namespace, &key.project, birth()],
         )?;
         self.keys.insert(key.clone(), id);
         self.rows.insert(id, CollectionRow { id, revision: 1, slots: 0, folded: 0 });

@@ -50,20 +50,20 @@ impl Views {
         set: Option<&VectorSet>,
     ) -> Result<Lookup, StoreError> {
         let row = tx.query_one(
-            "SELECT id, revision, slots, folded FROM collections
+            "SELECT id, revision, slots, folded, birth FROM collections
              WHERE tenant = $1 AND namespace = $2 AND project = $3 AND retired = 0",
             params![&key.tenant, &key.namespace, &key.project],
-            collection_row,
+            |row| Ok((collection_row(row)?, row.get::<i64>(4)?)),
         )?;
-        let Some(row) = row else { return Ok(Lookup::Absent) };
+        let Some((row, birth)) = row else { return Ok(Lookup::Absent) };
         let shelf = self.shelf(key);
         let mut place = shelf.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = place.take().filter(|view| view.collection().id == row.id);
+        let known = place.take().filter(|view| view.is_of(row.id, birth));
         if let Some(view) = known.as_ref().filter(|view| view.revision > row.revision) {
             *place = Some(Arc::clone(view));
             return Ok(Lookup::Overtaken);
         }
-        let mut view = known.unwrap_or_else(|| Arc::new(View::empty(&key.tenant, row.id)));
+        let mut view = known.unwrap_or_else(|| Arc::new(View::empty(&key.tenant, row.id, birth)));
         let stale = view.revision < row.revision;
         if stale || set.is_some_and(|set| !view.has_vectors(set)) {
             // Copied only while another thread still ranks with the older state.
