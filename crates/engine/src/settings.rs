@@ -226,7 +226,7 @@ pub enum JudgeProvider {
 impl Config {
     /// Values that the types let through and that make no sense, as (key, what is wrong, what to write).
     fn faults(&self) -> Option<(&'static str, String, &'static str)> {
-        self.judge.faults().or_else(|| self.recall.faults())
+        self.judge.faults().or_else(|| self.recall.faults()).or_else(|| self.semantic.faults())
     }
 }
 
@@ -264,9 +264,23 @@ pub struct Semantic {
     pub model: String,
 }
 
+/// The embedding model in the binary.
+pub(crate) const STATIC: &str = "static";
+/// No embedding model.
+pub(crate) const OFF: &str = "off";
+
+impl Semantic {
+    fn faults(&self) -> Option<(&'static str, String, &'static str)> {
+        let known = [STATIC, OFF].contains(&self.model.as_str());
+        let named = crate::render::shortened(&self.model, 60);
+        (!known)
+            .then(|| ("semantic.model", format!("there is no model `{named}`"), "write `static` or `off`"))
+    }
+}
+
 impl Default for Semantic {
     fn default() -> Self {
-        Self { model: "static".into() }
+        Self { model: STATIC.into() }
     }
 }
 
@@ -414,6 +428,8 @@ mod tests {
                 "[judge]\nprovider = \"openai_compatible\"\nurl = \"http://localhost/v1\"\nmodel = \"m\"\ntimeout_ms = 1\n",
                 "judge.timeout_ms",
             ),
+            ("[semantic]\nmodel = \"no-such-model\"\n", "semantic.model"),
+            ("[semantic]\nmodel = \"\"\n", "semantic.model"),
             ("[recall]\nconfidence_gain = nan\n", "recall.confidence_gain"),
             ("[recall]\nrecency_gain = -0.1\n", "recall.recency_gain"),
             ("[recall]\nrecency_window_days = inf\n", "recall.recency_window_days"),

@@ -112,15 +112,15 @@ fn tenants_beside_are_left_alone() {
     fill(&mut here);
     let beside = at(TestHome::on(TestStore::Sqlite).existing(), &database.url(), "bob", 5);
     beside.remember("bob keeps the spare key under the third stone");
-    let (his, rows) = (export(&beside, "a.jsonl"), database.rows_of("bob"));
+    let (his, rows) = (export(&beside, "a.jsonl"), database.row_count_of("bob"));
     let exported = export(&here, "b.jsonl");
     let request = json!({ "from": "sqlite", "to": database.url(), "server_tenant": "ann" });
     here.ok("migrate_store", request.clone());
-    assert_eq!((export(&beside, "c.jsonl"), database.rows_of("bob")), (his, rows));
+    assert_eq!((export(&beside, "c.jsonl"), database.row_count_of("bob")), (his, rows));
     let ann = at(TestHome::on(TestStore::Sqlite).existing(), &database.url(), "ann", 6);
     assert_eq!(export(&ann, "d.jsonl"), exported);
     assert!(ann.recall("who keeps the spare key").iter().all(|id| !beside.recall("spare key").contains(id)));
-    assert_eq!(database.rows_of(LOCAL), 0);
+    assert_eq!(database.row_count_of(LOCAL), 0);
     for s in [&ann, &beside] {
         assert_healthy(s);
     }
@@ -132,7 +132,7 @@ fn tenants_beside_are_left_alone() {
         ),
         ErrorKind::Conflict
     );
-    assert_eq!(database.rows_of("bob"), rows);
+    assert_eq!(database.row_count_of("bob"), rows);
 }
 
 /// The schemas, and a ledger without a passphrase, as the owner makes them.
@@ -185,7 +185,7 @@ fn a_copy_that_differs_is_removed_and_says_what_to_do() {
     assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
     assert!(error.to_string().contains("memories") && error.to_string().contains("removed"), "{error}");
     assert!(error.hint().contains("triggers"), "{}", error.hint());
-    assert_eq!(database.rows_of(LOCAL), 0);
+    assert_eq!(database.row_count_of(LOCAL), 0);
     assert_eq!((head(&here), export(&here, "b.jsonl")), (before, exported.clone()));
     assert_healthy(&here);
     here.remember("the old place works on");

@@ -36,6 +36,7 @@ pub struct DatabaseOptions {
     pub faults: FaultPlan,
 }
 
+pub use crate::postgres::Isolation;
 pub(crate) use crate::postgres::SessionLock as TenantLock;
 pub use crate::postgres::{Beside, Rewrite};
 
@@ -228,6 +229,15 @@ impl Database {
     /// The quick form skips the comparison of indexes with their tables.
     pub fn check(&self, control: &Control, quick: bool) -> Result<Vec<String>, StoreError> {
         either!(self, store => store.check(control, quick))
+    }
+
+    /// What keeps the tenants of a server apart, and what does not; none where nothing is made yet, and for a file,
+    /// which has one tenant.
+    pub fn isolation(&self, control: &Control) -> Result<Option<Isolation>, StoreError> {
+        match &self.driver {
+            Driver::Sqlite(_) => Ok(None),
+            Driver::Postgres(store) => store.isolation(control),
+        }
     }
 
     /// Copies a consistent state into the new file `target`, which must not exist.

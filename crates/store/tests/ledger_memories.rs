@@ -31,9 +31,9 @@ fn bodies(fixture: &Fixture, filter: &MemoryFilter) -> Vec<String> {
 #[test]
 fn a_memory_comes_back_as_it_was_stored() {
     let fixture = Fixture::new();
-    // A server refuses U+0000 and says so; the gate lets none through.
-    let zero = if fixture.is_on_server() { "" } else { "\0" };
-    let mut new = fixture.memory(&format!("端口 5432，不是 5433。{zero}\u{202e}e\u{301}"));
+    let zero = fixture.remember(&fixture.memory("端口\0 5432")).expect_err("no store keeps it");
+    assert!(matches!(&zero, StoreError::Invalid(what) if what.contains("U+0000")), "{zero:?}");
+    let mut new = fixture.memory("端口 5432，不是 5433。\u{202e}e\u{301}");
     new.kind = Kind::parse("decision").expect("kind");
     new.title = "Port".into();
     new.scope = Scope { branch: Some("main".into()), ..Scope::project("web") };

@@ -119,8 +119,7 @@ impl TestHome {
     /// Takes every index away. Nobody may have one open.
     pub fn lose_indexes(&self) {
         let Some(database) = self.database() else { return self.lose_files("index-") };
-        let schemas =
-            database.ask("SELECT nspname FROM pg_namespace WHERE starts_with(nspname, 'strata_index_')");
+        let schemas = database.index_schemas();
         assert!(!schemas.is_empty(), "there is no index");
         for schema in schemas {
             database.administer(&format!("DROP SCHEMA {schema} CASCADE"));

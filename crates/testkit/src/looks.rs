@@ -4,7 +4,7 @@ use crate::store::TestDatabase;
 
 impl TestDatabase {
     /// Rows of a tenant in all tables of the ledger.
-    pub fn rows_of(&self, tenant: &str) -> i64 {
+    pub fn row_count_of(&self, tenant: &str) -> i64 {
         let tables = self.ask(
             "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
              WHERE n.nspname = 'strata_ledger' AND c.relkind = 'r' AND c.relname <> 'schema_migrations'",

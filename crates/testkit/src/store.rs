@@ -55,8 +55,7 @@ impl TestStore {
     pub fn is_there(self) -> bool {
         let Some(variable) = self.variable() else { return true };
         let there = self.administrator().is_some();
-        let required = env::var("STRATA_TEST_REQUIRE_POSTGRES").is_ok_and(|v| v == "1");
-        assert!(there || !required, "{variable} names no server, and the tests require one");
+        assert!(there || !required(), "{variable} names no server, and the tests require one");
         if !there {
             say(&format!("left out: {variable} names no server; `cargo xtask test` starts one"));
         }
@@ -171,6 +170,51 @@ impl TestDatabase {
         Administrator::with(&self.administrator_here(), |administrator| administrator.run(query))
     }
 
+    /// Waits until nobody of ours is at work in it or holds a lock there, and no more than `kept` connections are open.
+    ///
+    /// # Panics
+    /// That does not come within five seconds.
+    pub fn wait_for_rest(&self, kept: usize) {
+        let of_ours =
+            format!("FROM pg_stat_activity WHERE datname = current_database() AND usename = '{OWNER}'");
+        let locks = "FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+                     WHERE d.datname = current_database() AND l.locktype = 'advisory'";
+        let resting = format!(
+            "SELECT NOT EXISTS (SELECT 1 {of_ours} AND state <> 'idle') AND NOT EXISTS (SELECT 1 {locks})
+                    AND (SELECT count(*) {of_ours}) <= {kept}"
+        );
+        for _ in 0..100 {
+            if self.ask(&resting) == ["t"] {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        panic!("something is left: {:?}", self.ask(&format!("SELECT query {of_ours}")));
+    }
+
+    /// The schemas of indexes in it.
+    pub fn index_schemas(&self) -> Vec<String> {
+        self.ask(
+            "SELECT nspname FROM pg_namespace WHERE starts_with(nspname, 'strata_index_') ORDER BY nspname",
+        )
+    }
+
+    /// For every table with a tenant its name, how many rows `tenant` has there, and a digest of them.
+    pub fn digests_of(&self, tenant: &str) -> Vec<String> {
+        let tables = self.ask(
+            "SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+             JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant' AND NOT a.attisdropped
+             WHERE n.nspname LIKE 'strata%' AND c.relkind IN ('r', 'p') ORDER BY 1",
+        );
+        let digest = |table: &String| {
+            self.ask(&format!(
+                "SELECT concat_ws(' ', '{table}', count(*), md5(coalesce(string_agg(t::text, '|' ORDER BY t::text), '')))
+                 FROM {table} t WHERE tenant = '{tenant}'"
+            ))
+        };
+        tables.iter().flat_map(digest).collect()
+    }
+
     /// Runs statements on the server as its administrator, outside of this database.
     ///
     /// # Panics
@@ -192,8 +236,13 @@ impl Drop for TestDatabase {
     }
 }
 
+/// Whether a test that finds no server fails.
+pub(crate) fn required() -> bool {
+    env::var("STRATA_TEST_REQUIRE_POSTGRES").is_ok_and(|v| v == "1")
+}
+
 #[expect(clippy::print_stdout, reason = "the notice of a test that is left out")]
-fn say(line: &str) {
+pub(crate) fn say(line: &str) {
     println!("{line}");
 }
 
@@ -226,6 +275,11 @@ fn is_taken(error: &Error) -> bool {
 
 fn run(url: &str, statements: &str) {
     attempt(url, statements).unwrap_or_else(|error| panic!("{statements}: {error:?}"));
+}
+
+/// Asks at an address: the first column of each row.
+pub(crate) fn ask(url: &str, query: &str) -> Result<Vec<String>, Error> {
+    attempt(url, query)
 }
 
 fn attempt(url: &str, statements: &str) -> Result<Vec<String>, Error> {

@@ -147,7 +147,7 @@ fn ranked(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome, Er
     let now = engine.clock().now();
     let context = QueryContext { people: &people, now: Some(now), zone: engine.settings().zone.clone() };
     let analysed = analysis::analyze_query(&query.text, &context);
-    let values = if query.words_only { None } else { searcher.embed_query(&query.text) };
+    let values = if query.words_only { None } else { searcher.embed_query(&query.text, now) };
     let mut vector =
         values.as_ref().zip(searcher.model()).map(|(values, model)| QueryVector { model, values });
     let as_of = query.as_of.map(|at| ledger.read(&control, |r| r.seq_at(at))).transpose()?;

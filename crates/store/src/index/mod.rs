@@ -52,7 +52,7 @@ pub use self::{
     cut::cut,
     filter::Filter,
     passage::{Part, Passages, Prepared},
-    prepare::{Embedder, Preparer},
+    prepare::{Embedded, Embedder, Preparer},
     schema::FORMAT,
     search::{Answer, Found, QueryVector, Request},
     truth::{

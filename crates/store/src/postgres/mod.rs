@@ -14,6 +14,7 @@ mod create;
 mod ddl;
 mod encryption;
 mod errors;
+mod isolation;
 mod lock;
 mod names;
 mod objects;
@@ -36,6 +37,7 @@ use std::{
 pub(crate) use address::{Address, is_address};
 pub use beside::Beside;
 pub use encryption::TlsOptions;
+pub use isolation::Isolation;
 pub(crate) use lock::SessionLock;
 use session::Beginning;
 pub(crate) use session::{Row, Session};
@@ -57,6 +59,10 @@ use names::{key, literal, quoted};
 const CONNECTIONS: usize = 5;
 /// A client that vanished in the middle of a write holds its tenant's lock no longer than this.
 const LONGEST_PAUSE: &str = "60s";
+/// A client that vanished in the middle of a statement, or waiting for a lock, is noticed while the statement goes on and
+/// not at its end: what it holds is free in seconds. Servers on systems that cannot notice refuse the setting.
+const WATCHED: &str = "DO $$ BEGIN PERFORM pg_catalog.set_config('client_connection_check_interval', '2s', false); \
+                       EXCEPTION WHEN OTHERS THEN NULL; END $$";
 
 /// The connections of one process to one tenant's rows in one schema.
 #[derive(Clone)]
@@ -259,7 +265,8 @@ impl Store {
             control,
             &format!(
                 "SET search_path = {}, pg_temp; SET synchronous_commit = {synchronous}; SET jit = off;
-                 SET enable_seqscan = off; SET standard_conforming_strings = on; SET client_min_messages = warning",
+                 SET enable_seqscan = off; SET standard_conforming_strings = on; SET client_min_messages = warning;
+                 {WATCHED}",
                 quoted(self.namespace())
             ),
         )?;

@@ -16,8 +16,9 @@ type Object = (String, String);
 /// The tables that are made beside the migrations.
 const OWN_TABLES: [&str; 2] = ["commits", "schema_migrations"];
 
-/// What the migrations of `schema` did not make in `namespace`, and what they made and is not there. A trigger, a
-/// rule or a policy that somebody else put there would change what every later write says or who reads it.
+/// What the migrations of `schema` did not make in `namespace`, and what they made and is not there. A trigger
+/// or a rule that somebody else put there would change what every later write says. Policies are looked at by
+/// [`super::isolation`].
 pub(super) fn that_differ(
     transaction: &Transaction<'_>,
     namespace: &str,
@@ -52,7 +53,7 @@ fn made_by_migrations(schema: &Schema) -> BTreeSet<Object> {
 }
 
 /// Asks for everything in the schema but what comes with a table of itself: the indexes of its keys, its number
-/// sequence, the policy that shows each tenant its own rows.
+/// sequence, its policies.
 fn question(namespace: &str) -> String {
     let schema = literal(namespace);
     format!(
@@ -72,9 +73,6 @@ fn question(namespace: &str) -> String {
          UNION ALL
          SELECT 'rule', w.rulename::text FROM pg_catalog.pg_rewrite w JOIN held r ON r.oid = w.ev_class
          WHERE w.rulename <> '_RETURN'
-         UNION ALL
-         SELECT 'policy', p.polname::text FROM pg_catalog.pg_policy p JOIN held r ON r.oid = p.polrelid
-         WHERE p.polname <> 'own_tenant'
          UNION ALL
          SELECT 'function', f.proname::text FROM pg_catalog.pg_proc f
          WHERE f.pronamespace = (SELECT oid FROM own)"

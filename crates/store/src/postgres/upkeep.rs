@@ -83,8 +83,8 @@ impl Store {
         Ok(left)
     }
 
-    /// Checks what can be checked by statements: that no index of the schema is marked as unfinished or broken,
-    /// that every table shows each tenant its own rows alone, and that nothing was added to the schema or taken out.
+    /// Checks what can be checked by statements: that no index of the schema is marked as unfinished or broken, and
+    /// that nothing was added to the schema or taken out.
     pub(crate) fn check(&self, control: &Control, _quick: bool) -> Result<Vec<String>, StoreError> {
         let schema = literal(self.namespace());
         self.read(control, |transaction: &Transaction<'_>| {
@@ -97,19 +97,8 @@ impl Store {
                 &[],
                 |row| Ok(format!("the index `{}` is not valid", row.text(0)?)),
             )?;
-            let open = transaction.query(
-                &format!(
-                    "SELECT c.relname FROM pg_catalog.pg_class c
-                     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-                     JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant'
-                     WHERE n.nspname = {schema} AND c.relkind IN ('r', 'p')
-                       AND NOT (c.relrowsecurity AND c.relforcerowsecurity) ORDER BY c.relname"
-                ),
-                &[],
-                |row| Ok(format!("the table `{}` does not keep tenants apart", row.text(0)?)),
-            )?;
             let strange = objects::that_differ(transaction, self.namespace(), &self.options().schema)?;
-            Ok(broken.into_iter().chain(open).chain(strange).collect())
+            Ok(broken.into_iter().chain(strange).collect())
         })
     }
 
