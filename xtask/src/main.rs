@@ -23,8 +23,8 @@ const USAGE: &str = "tasks:
                 set up what the tests need, check style, run every test; ends with `N passed, N failed`
   postgres [pgvector]
                 start a PostgreSQL server for tests, print its address and keep it until interrupted
-  scale --binary PATH [--tenants N] [--passages N] [--processes N] [--server URL]
-                measure many tenants on one PostgreSQL server, alone and together
+  scale --binary PATH [--tenants N] [--passages N] [--processes N] [--minutes N] [--gigabytes N] [--server URL]
+                measure many tenants on one PostgreSQL server, at a tenth and at the whole of their size
   tidy          check the rules of the house: directions, names, sizes, licences
   docs          make docs/reference from the product's own tables
   conformance   run the tests that are named after checks of the specs, and report per spec

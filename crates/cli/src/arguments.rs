@@ -17,6 +17,7 @@ use serde_json::Value;
 use strata_engine::{
     operation::{Entry, Toolset},
     registry::OPERATIONS,
+    request::is_prose,
     settings::StoreAddress,
 };
 
@@ -39,15 +40,6 @@ pub(crate) const GLOBAL: &[&str] = &[
     "db",
     "who",
 ];
-
-/// Names of request fields whose text people write in several words: words on the command line are
-/// joined, `-` reads standard input and `@FILE` a file.
-const PROSE: &[&str] = &["body", "content", "query", "question", "text", "topic", "correction"];
-
-/// Whether a request field is prose.
-pub(crate) fn is_prose(field: &str) -> bool {
-    PROSE.contains(&field)
-}
 
 /// What the user wants of colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

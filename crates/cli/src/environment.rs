@@ -17,6 +17,14 @@ pub(crate) const STRATA_HOME: &str = "STRATA_HOME";
 pub(crate) const STRATA_STORE: &str = "STRATA_STORE";
 /// Whose memory on that server.
 pub(crate) const STRATA_TENANT: &str = "STRATA_TENANT";
+/// How the connection to that server is encrypted.
+pub(crate) const PGSSLMODE: &str = "PGSSLMODE";
+/// Whom its certificate must come from.
+pub(crate) const PGSSLROOTCERT: &str = "PGSSLROOTCERT";
+/// The client's certificate.
+pub(crate) const PGSSLCERT: &str = "PGSSLCERT";
+/// The key of that.
+pub(crate) const PGSSLKEY: &str = "PGSSLKEY";
 /// The project that calls belong to.
 pub(crate) const STRATA_PROJECT: &str = "STRATA_PROJECT";
 /// The namespace that calls belong to.
@@ -62,6 +70,17 @@ pub(crate) const VARIABLES: &[Variable] = &[
         about: "Whose memory on that server. `--tenant` wins over it, and it over `tenant` in `config.toml`; the default is \
                 `local`.",
     },
+    Variable {
+        name: PGSSLMODE,
+        about: "How the connection to that server is encrypted, when its address does not say: `disable`, `allow`, `prefer`, \
+                `require`, `verify-ca` or `verify-full`.",
+    },
+    Variable {
+        name: PGSSLROOTCERT,
+        about: "The file of the authorities whom the server's certificate may come from, or `system`, likewise.",
+    },
+    Variable { name: PGSSLCERT, about: "The file of the client's certificate for that server, likewise." },
+    Variable { name: PGSSLKEY, about: "The file of that certificate's key, likewise." },
     Variable {
         name: STRATA_PROJECT,
         about: "The project calls belong to: a directory inside it, or its key. `--project` wins over it; \

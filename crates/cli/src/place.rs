@@ -11,13 +11,13 @@ use strata_engine::{
     project::{self, Project},
     settings::{self, Config, Key, Settings, StoreAddress},
 };
-use strata_store::{Server, ledger::LOCAL};
+use strata_store::{Server, TlsOptions, ledger::LOCAL};
 
 use crate::{
     arguments::Global,
     environment::{
-        CLAUDE_PROJECT_DIR, Environment, P_LAYER_PG_DSN, P0_ONTOLOGY, P0_PROPOSALS, STRATA_HOME,
-        STRATA_NAMESPACE, STRATA_PROJECT, STRATA_STORE, STRATA_TENANT,
+        CLAUDE_PROJECT_DIR, Environment, P_LAYER_PG_DSN, P0_ONTOLOGY, P0_PROPOSALS, PGSSLCERT, PGSSLKEY,
+        PGSSLMODE, PGSSLROOTCERT, STRATA_HOME, STRATA_NAMESPACE, STRATA_PROJECT, STRATA_STORE, STRATA_TENANT,
     },
     failure::Failure,
     older::Older,
@@ -91,6 +91,7 @@ pub(crate) fn settings(home: &Path, place: &Place, environment: &Environment) ->
     };
     let mut settings = Settings {
         store: store(place, &config)?,
+        tls: place.tls.clone(),
         zone,
         config,
         judge_key,
@@ -112,6 +113,7 @@ fn judge_key(variable: Option<&str>, environment: &Environment) -> Result<Option
 pub(crate) fn settings_without_config(home: &Path, place: &Place) -> Result<Settings, Error> {
     Ok(Settings {
         store: store(place, &Config::default())?,
+        tls: place.tls.clone(),
         zone: jiff::tz::TimeZone::system(),
         project_root: place.root(),
         ..Settings::for_home(home)
@@ -123,7 +125,7 @@ fn store(place: &Place, config: &Config) -> Result<Option<Server>, Error> {
     let address = place.store.as_ref().or(config.store.as_ref());
     let tenant = place.tenant.as_deref().or(config.tenant.as_deref());
     match (address, tenant) {
-        (Some(address), tenant) => address.server(tenant).map(Some),
+        (Some(address), tenant) => address.server(tenant, &place.tls).map(Some),
         (None, None | Some(LOCAL)) => Ok(None),
         (None, Some(_)) => Err(Error::argument(
             "tenant",
@@ -140,6 +142,7 @@ pub(crate) struct Place {
     project: Told,
     words_only: bool,
     store: Option<StoreAddress>,
+    tls: TlsOptions,
     tenant: Option<String>,
 }
 
@@ -173,6 +176,12 @@ impl Place {
             project,
             words_only: global.words_only,
             store: global.store.clone().or_else(|| named.map(StoreAddress::new)),
+            tls: TlsOptions {
+                mode: environment.text(PGSSLMODE),
+                roots: environment.text(PGSSLROOTCERT),
+                certificate: environment.text(PGSSLCERT),
+                key: environment.text(PGSSLKEY),
+            },
             tenant: global.tenant.clone().or_else(|| environment.text(STRATA_TENANT)),
         }
     }

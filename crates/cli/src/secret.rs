@@ -65,7 +65,7 @@ fn derive(engine: &Engine, call: &Call<'_>, passphrase: &str) -> Result<SecretKe
     match SecretKey::derive(passphrase, &salt, DerivationParams::RECOMMENDED) {
         // What a passphrase must be like is said when one is chosen; here it is the wrong one.
         Err(SigningError::TooShort | SigningError::TooLong) if authority::has_passphrase(engine, call)? => {
-            Err(authority::wrong_passphrase().into())
+            Err(authority::wrong_passphrase(engine, call)?.into())
         }
         derived => derived.map_err(unusable),
     }

@@ -9,10 +9,10 @@ use std::{
 use clap::ArgMatches;
 use serde_json::{Map, Value};
 use strata_core::error::ErrorKind;
-use strata_engine::operation::Entry;
+use strata_engine::{operation::Entry, request::is_prose};
 
 use crate::{
-    arguments::{Global, as_option, is_prose},
+    arguments::{Global, as_option},
     failure::Failure,
 };
 

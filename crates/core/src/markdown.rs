@@ -4,12 +4,17 @@
 //! can be replaced and all others stay identical. What is a heading is decided by a CommonMark parser;
 //! a `#` in fenced code, in an HTML block, in a quote or in a list item is none.
 
+mod body;
+pub mod edit;
+mod outline;
 mod split;
 
 use std::ops::Range;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
+pub use body::{Body, OpenBlock};
+pub use outline::{Entry, Outline, heading_key, strip_marks};
 pub use split::split_long;
 
 /// A heading with the text up to the next heading of any level, or the text before the first heading.
@@ -84,9 +89,27 @@ fn close(found: &mut Vec<Section>, from: usize, to: usize, lines: &mut LineCount
     }
 }
 
-/// Where the content begins: after the byte order mark and the frontmatter.
+/// Where the content begins: after the byte order mark and the frontmatter, YAML between `---` or TOML
+/// between `+++`.
 pub fn content_start(text: &str) -> usize {
-    frontmatter(text).map_or_else(|| byte_order_mark(text), |f| f.span.end)
+    let yaml = frontmatter(text).map(|f| f.span.end);
+    yaml.or_else(|| toml_end(text)).unwrap_or_else(|| byte_order_mark(text))
+}
+
+/// The end of TOML frontmatter: between lines `+++`, with at least one key.
+fn toml_end(text: &str) -> Option<usize> {
+    let mut from = byte_order_mark(text);
+    let mut has_key = false;
+    for (count, line) in text[from..].split_inclusive('\n').enumerate() {
+        from += line.len();
+        match (count, line.trim_end()) {
+            (0, "+++") => {}
+            (0, _) => return None,
+            (_, "+++") => return has_key.then_some(from),
+            (_, bare) => has_key |= !bare.starts_with('#') && bare.contains('='),
+        }
+    }
+    None
 }
 
 /// The frontmatter, if there is one: a first line `---`, YAML with at least one key (or nothing), and

@@ -13,6 +13,43 @@ fn field_case_44_loses_both_values_and_keeps_the_prose() {
 }
 
 #[test]
+fn a_password_with_a_digit_inside_is_no_name_of_a_field() {
+    for text in [
+        "password=hunter2secret",
+        "connect with password=hunter2secret and try again",
+        "DB_PASSWORD=hunter2secret psql -h db",
+        "run it with --password=hunter2secret --verbose",
+        "the password is hunter2secret for now",
+        "密码=hunter2secret",
+        "登录时用密码=hunter2secret，别忘了",
+        "口令：hunter2secret，明天换",
+        "数据库的密码是hunter2secret。",
+        "パスワード：hunter2secret、以上",
+        "비밀번호: hunter2secret 입니다",
+    ] {
+        assert!(!redacted(text).contains("hunter2"), "{text} -> {}", redacted(text));
+    }
+    for text in [
+        "password=required",
+        "call login(user, password=required) first",
+        "f(password=user.password2)",
+        "password=user.password2",
+        "set password=new_password1 and go on",
+        "password_hash=sha256",
+        "store password_hash=sha256 of it",
+        "PASSWORD=$DB_PASSWORD1",
+        "export PASSWORD=$DB_PASSWORD1 before",
+        "password: str",
+        "def login(user: str, password: str) -> bool:",
+        "new Client({ password: oauth2Secret, user })",
+        "密码=必填",
+        "口令：请向管理员索取",
+    ] {
+        assert_eq!(redacted(text), text);
+    }
+}
+
+#[test]
 fn the_key_name_stays_whole() {
     let key = format!("s{}-{}", "k", "a1B2c3D4".repeat(6));
     assert_eq!(redacted(&format!("OPENAI_API_KEY={key}")), "OPENAI_API_KEY=[REDACTED]");

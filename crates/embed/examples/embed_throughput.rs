@@ -15,14 +15,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let start = Instant::now();
     let model = StaticModel::built_in()?;
     let opened = start.elapsed();
-    black_box(model.embed_passage(TEXT));
+    black_box(model.embed_passage(TEXT)?);
     let first = start.elapsed();
 
     let start = Instant::now();
     let mut texts = 0_u32;
     while start.elapsed() < Duration::from_secs(2) {
         for _ in 0..1_000 {
-            black_box(model.embed_passage(black_box(TEXT)));
+            black_box(model.embed_passage(black_box(TEXT))?);
         }
         texts += 1_000;
     }

@@ -16,6 +16,20 @@ pub enum EmbedError {
         /// What is wrong with it.
         problem: &'static str,
     },
+    /// The model could not be asked, or gave up.
+    #[error("the embedding model does not answer: {0}")]
+    Unanswered(String),
+    /// The model gave a vector of another dimension than its own.
+    #[error("the embedding model gave {found} components instead of {expected}")]
+    Vector {
+        /// Components given.
+        found: usize,
+        /// Components that its key names.
+        expected: usize,
+    },
+    /// The model gave a vector with a component that is no finite number.
+    #[error("the embedding model gave a vector that is not of numbers")]
+    NoNumber,
 }
 
 impl EmbedError {
@@ -24,6 +38,7 @@ impl EmbedError {
         match self {
             Self::Model(_) => ErrorKind::Corrupt,
             Self::Key { .. } => ErrorKind::Invalid,
+            Self::Unanswered(_) | Self::Vector { .. } | Self::NoNumber => ErrorKind::Unavailable,
         }
     }
 
@@ -32,6 +47,12 @@ impl EmbedError {
         match self {
             Self::Model(_) => "install the model again; keyword search works meanwhile",
             Self::Key { .. } => "write it as id:revision:dimension:normalisation:window:prefix",
+            Self::Unanswered(_) => {
+                "keyword search works meanwhile; when the model answers, run `strata reembed`"
+            }
+            Self::Vector { .. } | Self::NoNumber => {
+                "check which model is served; keyword search works meanwhile, and `strata reembed` makes what is missing"
+            }
         }
     }
 

@@ -12,7 +12,7 @@ mod static_model;
 pub mod table;
 mod wordpiece;
 
-pub use embedder::{Embedder, Semantic};
+pub use embedder::{Embedder, Semantic, checked};
 pub use error::EmbedError;
 pub use model::{ModelKey, Normalisation};
 pub use static_model::StaticModel;

@@ -71,12 +71,12 @@ impl Embedder for StaticModel<'_> {
         &self.key
     }
 
-    fn embed_passage(&self, text: &str) -> Option<Vec<f32>> {
-        self.embed(text)
+    fn embed_passage(&self, text: &str) -> Result<Option<Vec<f32>>, EmbedError> {
+        Ok(self.embed(text))
     }
 
-    fn embed_query(&self, text: &str) -> Option<Vec<f32>> {
-        self.embed(text)
+    fn embed_query(&self, text: &str) -> Result<Option<Vec<f32>>, EmbedError> {
+        Ok(self.embed(text))
     }
 }
 
@@ -101,7 +101,7 @@ mod tests {
 
     fn cosine(a: &str, b: &str) -> f32 {
         let model = StaticModel::built_in().unwrap();
-        let (a, b) = (model.embed_query(a).unwrap(), model.embed_passage(b).unwrap());
+        let (a, b) = (model.embed(a).unwrap(), model.embed(b).unwrap());
         a.iter().zip(&b).map(|(x, y)| x * y).sum()
     }
 
@@ -144,7 +144,7 @@ mod tests {
             "a\0b",
             &"word ".repeat(100_000),
         ] {
-            let vector = model.embed_passage(text).unwrap();
+            let vector = model.embed_passage(text).unwrap().unwrap();
             assert_eq!(vector.len(), model.model().dimension());
             assert!((vector.iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-5, "{text}");
         }
@@ -161,7 +161,7 @@ mod tests {
             "在 x 上",
         ];
         for text in unknown {
-            assert_eq!(model.embed_passage(text), None, "{text:?}");
+            assert_eq!(model.embed_passage(text), Ok(None), "{text:?}");
         }
     }
 

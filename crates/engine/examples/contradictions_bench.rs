@@ -1,10 +1,17 @@
-//! Times a scan for contradictions over made-up memories with planted contradictions, and counts what is found.
+//! Times a scan for contradictions over made-up memories with planted contradictions, and counts what is found; then
+//! over memories that all give one thing another value. Both are filed, too, while a neighbour writes.
 //!
-//! `cargo run --profile fast -p strata-engine --example contradictions_bench -- 10000`
+//! `cargo run --profile fast -p strata-engine --example contradictions_bench -- 10000`, and with `STRATA_TEST_STORE=postgres`
+//! and `STRATA_TEST_POSTGRES=ADDRESS` the same on a server.
 
 #![allow(clippy::print_stdout, reason = "the figures are the point")]
 
-use std::{collections::HashSet, error::Error, time::Instant};
+use std::{
+    collections::HashSet,
+    error::Error,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Instant,
+};
 
 use strata_core::{
     cancel::Cancel,
@@ -14,11 +21,16 @@ use strata_core::{
     scope::Scope,
     time::Timestamp,
 };
-use strata_engine::{contradictions::scan::scan, engine::Engine, operation::Call, settings::Settings};
+use strata_engine::{
+    contradictions::{Contradictions, Request, scan::scan},
+    engine::Engine,
+    operation::{Call, Operation},
+};
 use strata_store::{
     ledger::{NewAudit, NewMemory},
     sql::Control,
 };
+use strata_testkit::home::TestHome;
 
 const PLACES: [&str; 40] = [
     "amber", "basalt", "cedar", "delta", "ember", "fjord", "garnet", "harbor", "indigo", "jasper", "kelp",
@@ -177,20 +189,26 @@ fn call<'a>(principal: &'a Principal, cancel: &'a Cancel) -> Call<'a> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let wanted = std::env::args().nth(1).map_or(Ok(10_000), |n| n.parse())?;
+    planted_among_many(wanted)?;
+    one_subject(wanted)
+}
+
+/// Looks for planted pairs, and counts what is found.
+fn planted_among_many(wanted: usize) -> Result<(), Box<dyn Error>> {
     let planted = corpus(wanted);
-    let home = tempfile::tempdir()?;
-    let engine = Engine::new(Settings::for_home(home.path()));
+    let home = TestHome::new().existing();
+    let engine = Engine::new(home.settings());
     store(&engine, &planted.texts)?;
     let (principal, cancel) = (Principal::new(PrincipalKind::System, "bench"), Cancel::default());
-    let start = Instant::now();
+    let (start, used) = (Instant::now(), processor());
     let scanned = scan(&engine, &call(&principal, &cancel))?;
-    let seconds = start.elapsed().as_secs_f64();
+    let (seconds, used) = (start.elapsed().as_secs_f64(), processor() - used);
     let place = |number: i64| usize::try_from(number - 1).unwrap_or(usize::MAX);
     let found: HashSet<(usize, usize)> =
         scanned.findings.iter().map(|f| (place(f.a.number), place(f.b.number))).collect();
     let hit = planted.pairs.intersection(&found).count();
     println!(
-        "{} memories, {} pairs compared in {seconds:.2} s; planted {}, found {hit}, other findings {}",
+        "{} memories, {} pairs compared in {seconds:.2} s (cpu {used:.2}); planted {}, found {hit}, other findings {}",
         scanned.memories,
         scanned.compared,
         planted.pairs.len(),
@@ -202,5 +220,80 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (a, b) in planted.pairs.difference(&found).take(6) {
         println!("not found:\n    {}\n    {}", planted.texts[*a], planted.texts[*b]);
     }
+    file_twice(&engine)
+}
+
+/// A crowd of memories that give one thing another value each.
+fn one_subject(wanted: usize) -> Result<(), Box<dyn Error>> {
+    let home = TestHome::new().existing();
+    let engine = Engine::new(home.settings());
+    let texts: Vec<String> =
+        (0..wanted).map(|n| format!("The billing service listens on port {}.", 1024 + n)).collect();
+    store(&engine, &texts)?;
+    println!("{wanted} memories of one subject");
+    file_twice(&engine)
+}
+
+/// Times the whole operation, first when everything is new, then when everything is known, while somebody else
+/// writes one line after another and watches how long the lock keeps it waiting.
+fn file_twice(engine: &Engine) -> Result<(), Box<dyn Error>> {
+    let (principal, cancel) = (Principal::new(PrincipalKind::System, "bench"), Cancel::default());
+    for _ in 0..2 {
+        let done = AtomicBool::new(false);
+        let used = processor();
+        let (reply, seconds, waited) = std::thread::scope(|threads| {
+            let neighbour = threads.spawn(|| watch(engine, &done));
+            let start = Instant::now();
+            let reply = Contradictions::run(engine, &call(&principal, &cancel), Request::default());
+            let seconds = start.elapsed().as_secs_f64();
+            done.store(true, Ordering::Relaxed);
+            (reply, seconds, neighbour.join())
+        });
+        let used = processor() - used;
+        let (reply, waited) = (reply?, waited.map_err(|_| "the neighbour gave up")?);
+        println!(
+            "whole operation {seconds:.2} s (cpu {used:.2}): {} compared, {} found, {} filed, {} known, {} left out; a neighbour made {} \
+             writes, p50 {:.1} ms, p99 {:.1} ms, longest {:.1} ms",
+            reply.compared,
+            reply.total,
+            reply.filed,
+            reply.known,
+            reply.left_out,
+            waited.len(),
+            quantile(&waited, 0.5),
+            quantile(&waited, 0.99),
+            quantile(&waited, 1.0),
+        );
+    }
     Ok(())
+}
+
+/// Seconds of processor time that this thread has used; on other systems than Linux none are told.
+fn processor() -> f64 {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    told.split(' ').next().and_then(|nanoseconds| nanoseconds.parse::<f64>().ok()).unwrap_or(0.0) / 1e9
+}
+
+fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let last = sorted.len().saturating_sub(1);
+    sorted.get((last as f64 * share) as usize).copied().unwrap_or_default()
+}
+
+/// Milliseconds of one small write after another, sorted.
+fn watch(engine: &Engine, done: &AtomicBool) -> Vec<f64> {
+    let (principal, cancel) = (Principal::new(PrincipalKind::System, "neighbour"), Cancel::default());
+    let mut waited = Vec::new();
+    while !done.load(Ordering::Relaxed) {
+        let start = Instant::now();
+        let ledger = engine.ledger(&call(&principal, &cancel)).expect("a ledger");
+        ledger
+            .write(&Control::default(), Timestamp(1), |w| {
+                w.record(&NewAudit::new(&principal, Face::Cli, "look", "")).map(drop)
+            })
+            .expect("a line of the audit");
+        waited.push(start.elapsed().as_secs_f64() * 1e3);
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    waited.sort_by(f64::total_cmp);
+    waited
 }

@@ -1,4 +1,5 @@
-//! Figures of the knowledge graph: root causes and walks on 10 000 relations, and what noticing costs a write.
+//! Figures of the knowledge graph: root causes and walks on 10 000 relations and around an entity with 100 000, and what
+//! noticing costs a write, also among 20 000 names that begin alike.
 //!
 //! `cargo run --profile fast -p strata-engine --example graph_figures`
 #![allow(clippy::print_stdout, reason = "its output is what it is for")]
@@ -26,6 +27,8 @@ use strata_store::{
 const ENTITIES: u64 = 3_000;
 const RELATIONS: u64 = 10_000;
 const RUNS: usize = 50;
+/// Names that begin alike.
+const CROWD: u64 = 20_000;
 
 fn main() -> Result<(), Error> {
     let home = tempfile::tempdir().map_err(|source| Error::File { path: "temporary".into(), source })?;
@@ -72,6 +75,68 @@ fn main() -> Result<(), Error> {
             )
         })?,
     );
+    crowd(&engine)?;
+    println!("{CROWD} more names that begin alike, {} relations of one entity", CROWD * 5);
+    for tool in ["graph_rca", "graph_explore", "graph_trace"] {
+        report(
+            &format!("{tool} of the hub"),
+            &measure(|_| call(&engine, tool, json!({ "query": "the hub", "depth": 6 })))?,
+        );
+    }
+    report(
+        "remember one of them",
+        &measure(|n| {
+            let text = format!(
+                "Step {n}: service {:05} waits for service {:05} as service does.",
+                n * 397,
+                n * 211 + 7
+            );
+            call(&engine, "remember", json!({ "text": text }))
+        })?,
+    );
+    Ok(())
+}
+
+/// Names that begin alike, all related to one entity in five ways.
+fn crowd(engine: &Engine) -> Result<(), Error> {
+    let agent = Principal::new(PrincipalKind::Agent, "figures");
+    let now = engine.clock().now();
+    engine.existing_ledger()?.write(&Control::default(), now, |w| {
+        let row =
+            NewAudit { layer: Some(Layer::P5), ..NewAudit::new(&agent, Face::Cli, "entity_add", "many") };
+        let seq = w.record(&row)?;
+        let entity = |n: u64, label: String, kind: &str| NewEntity {
+            id: Id::from_bits(IdKind::Entity, ENTITIES + n),
+            label,
+            kind: kind.into(),
+            properties: "{}".into(),
+            scope: Scope::user(),
+            origin: Origin::Stated,
+            confidence: 1.0,
+            writer: agent.to_string(),
+            created_at: now,
+        };
+        let hub = w.insert_entity(&entity(0, "the hub".into(), "pattern"), seq)?;
+        for n in 0..CROWD {
+            let target = w.insert_entity(&entity(n + 1, format!("service {n:05}"), "service"), seq)?;
+            for (place, relation) in (0..).zip(["depends_on", "references", "caused", "led_to", "part_of"]) {
+                let new = NewRelation {
+                    id: Id::from_bits(IdKind::Relation, RELATIONS + 1 + n * 5 + place),
+                    source: hub,
+                    relation: relation.into(),
+                    target,
+                    properties: "{}".into(),
+                    scope: Scope::user(),
+                    origin: Origin::Stated,
+                    confidence: 1.0,
+                    writer: agent.to_string(),
+                    created_at: now,
+                };
+                w.insert_relation(&new, seq)?;
+            }
+        }
+        Ok(())
+    })?;
     Ok(())
 }
 

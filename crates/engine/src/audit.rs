@@ -111,8 +111,7 @@ impl Operation for MemoryAudit {
                 let refusals = r.refusals()?;
                 let rows = r.audit(&filter)?;
                 let matching = r.audit_count(&filter)?;
-                let view = |row| AuditView::new(r, call, row, &refusals);
-                let entries = rows.into_iter().map(view).collect::<Result<Vec<_>, _>>()?;
+                let entries = AuditView::of(r, call, rows, &refusals)?;
                 let more = matching - i64::try_from(entries.len()).unwrap_or(i64::MAX);
                 Ok(Response { more, entries, matching, path: None })
             })

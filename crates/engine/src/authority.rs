@@ -123,9 +123,7 @@ pub fn holds_secret(engine: &Engine, call: &Call<'_>) -> Result<bool, Error> {
     if public_key_text(secret) == known {
         return Ok(true);
     }
-    // Whoever guesses leaves a trace.
-    record_refusal(engine, call, "passphrase", None, "", "a passphrase was given that is not this home's")?;
-    Err(wrong_passphrase())
+    Err(wrong_passphrase(engine, call)?)
 }
 
 /// Whether this home has a passphrase.
@@ -144,14 +142,18 @@ pub fn no_passphrase() -> Error {
     }
 }
 
-/// The passphrase that was given is another one.
-pub fn wrong_passphrase() -> Error {
-    Error::Conflict {
+/// The passphrase that was given is another one. Whoever guesses leaves a trace in the audit.
+///
+/// # Errors
+/// As the ledger's.
+pub fn wrong_passphrase(engine: &Engine, call: &Call<'_>) -> Result<Error, Error> {
+    record_refusal(engine, call, "passphrase", None, "", "a passphrase was given that is not this home's")?;
+    Ok(Error::Conflict {
         message: "that is not this home's passphrase".into(),
         hint: "nothing was changed: run the command again and type the passphrase chosen at `strata init`, or check the \
                file named by --passphrase-file"
             .into(),
-    }
+    })
 }
 
 /// The public half of a human's secret as the ledger keeps it.

@@ -3,6 +3,7 @@
 pub mod corpus;
 pub mod latency;
 pub mod machine;
+mod register;
 
 use std::{path::Path, time::Instant};
 
@@ -29,6 +30,7 @@ use crate::{
 };
 use latency::{Latency, milliseconds};
 use machine::Machine;
+use register::{Register, erase_tenant};
 
 /// See the module.
 pub struct Bench;
@@ -146,7 +148,7 @@ impl Operation for Bench {
 fn measure(engine: &Engine, call: &Call<'_>, size: u64, memories: u64) -> Result<Figures, Error> {
     let home =
         tempfile::tempdir().map_err(|source| Error::File { path: "a temporary home".into(), source })?;
-    let place = Place::beside(engine, home.path())?;
+    let place = Place::beside(engine, call, home.path())?;
     let settings = place.settings.clone();
     let mut words_only = settings.clone();
     words_only.config.semantic.model = "off".into();
@@ -193,12 +195,18 @@ struct Place {
 }
 
 impl Place {
-    fn beside(engine: &Engine, home: &Path) -> Result<Self, Error> {
+    fn beside(engine: &Engine, call: &Call<'_>, home: &Path) -> Result<Self, Error> {
         let own = engine.settings();
+        let Some(server) = &own.store else {
+            return Ok(Self { settings: Settings { home: home.to_owned(), ..own.clone() } });
+        };
+        let register = Register::open(engine, call, server, home)?;
+        register.sweep(call)?;
         let mut number = [0; 8];
         engine.ids().fill(&mut number);
         let tenant = format!("bench-{:016x}", u64::from_be_bytes(number));
-        let store = own.store.as_ref().map(|server| server.for_tenant(&tenant)).transpose()?;
+        register.add(call, &tenant)?;
+        let store = Some(server.for_tenant(&tenant)?);
         Ok(Self { settings: Settings { home: home.to_owned(), store, ..own.clone() } })
     }
 
@@ -209,14 +217,11 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        if self.server().is_none() {
-            return;
-        }
-        let engine = Engine::new(self.settings.clone());
-        // The measurement's own failure is what is told; of this one only made-up rows remain.
-        engine.searcher().index().database().erase_tenant(&Control::default()).ok();
-        if let Ok(ledger) = engine.existing_ledger() {
-            ledger.database().erase_tenant(&Control::default()).ok();
+        let Some(server) = self.server() else { return };
+        // The measurement's own failure is what is told; of this one only made-up rows remain, and the next
+        // measurement removes them.
+        if erase_tenant(&self.settings, &Control::default()).is_ok() {
+            Register::of(&self.settings, server).and_then(|r| r.remove(server.tenant())).ok();
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `contradictions`: what stored memories say against each other.
 
 pub mod advice;
+mod book;
 pub mod file;
 pub mod scan;
 
@@ -14,7 +15,6 @@ use crate::{
     render::{Block, Document, Mark, Record, Render, Trust, counted},
     request::unit,
 };
-use advice::advise;
 use file::{Filing, file};
 use scan::{Finding, Scanned, scan};
 
@@ -86,12 +86,10 @@ impl Operation for Contradictions {
         let min_score = unit("min_score", request.min_score)?.unwrap_or(0.0);
         let Scanned { mut findings, memories, compared } = scan(engine, call)?;
         findings.retain(|finding| finding.score >= min_score);
-        let (mut filing, mut dismissed) = (Filing::default(), 0);
-        if !request.dry_run {
-            dismissed = advise(engine, call, &mut findings)?;
-            filing = file(engine, call, &mut findings)?;
-        }
-        let Filing { filed, known, left_out } = filing;
+        let Filing { filed, known, left_out, dismissed } = match request.dry_run {
+            true => Filing::default(),
+            false => file(engine, call, &mut findings)?,
+        };
         let total = findings.len();
         findings.truncate(request.limit.unwrap_or(DEFAULT_LIMIT) as usize);
         Ok(Response {

@@ -246,7 +246,7 @@ impl Engine {
 
     /// The same with a budget of the caller's.
     pub fn follow_truth_for(&self, call: &Call<'_>, budget: Duration) -> Result<CaughtUp, Error> {
-        self.searcher.follow(self.ledger(call)?, &self.control(call), budget)
+        self.searcher.follow(self.ledger(call)?, &self.control(call), budget, self.clock.now())
     }
 
     /// Counts uses of memories, as (number, times); see [`crate::usage`].

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use strata_core::error::{ErrorKind, ParseError};
+use strata_embed::EmbedError;
 use strata_store::error::StoreError;
 
 use crate::render::shortened;
@@ -98,6 +99,9 @@ pub enum Error {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The embedding model gave no usable answer.
+    #[error(transparent)]
+    Embedding(#[from] EmbedError),
     /// A file could not be read or written.
     #[error("{path}: {source}")]
     File {
@@ -177,6 +181,7 @@ impl Error {
             Self::Cancelled => ErrorKind::Cancelled,
             Self::Deadline => ErrorKind::Deadline,
             Self::Store(e) => e.kind(),
+            Self::Embedding(e) => e.kind(),
             Self::File { .. } | Self::Remote { .. } => ErrorKind::Unavailable,
             Self::Internal(_) => ErrorKind::Internal,
         }
@@ -203,6 +208,7 @@ impl Error {
             Self::Cancelled => "call again".into(),
             Self::Deadline => "call again, or ask for less".into(),
             Self::Store(e) => e.hint(),
+            Self::Embedding(e) => e.hint().into(),
             Self::File { .. } => "check that the path exists and is readable".into(),
             Self::Remote { .. } => {
                 "check the service and its table in `config.toml`; everything works without it".into()

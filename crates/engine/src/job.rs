@@ -1,5 +1,7 @@
 //! Long work as a job: visible to others, cancellable, with progress.
 
+pub(crate) mod holder;
+
 use std::{
     cell::Cell,
     time::{Duration, Instant},
@@ -37,7 +39,7 @@ impl<'e> Job<'e> {
     /// Begins a job of a kind (`import`, `index`, ...) with `total` steps (0 when unknown).
     pub fn start(engine: &'e Engine, call: &'e Call<'e>, kind: &str, total: u64) -> Result<Self, Error> {
         let id = Id::from_bits(IdKind::Job, engine.ids().bits());
-        let owner = format!("{}#{:x}", call.principal, engine.ids().bits());
+        let owner = owner(engine, call);
         let new =
             NewJob { id: id.clone(), kind: kind.to_owned(), total: signed(total), message: String::new() };
         let until = lease_end(engine);
@@ -47,15 +49,18 @@ impl<'e> Job<'e> {
         Ok(Self::held(engine, call, id.to_string(), owner, total))
     }
 
-    /// Begins a job of a kind of which one at a time is done; `None` while another worker is at it.
+    /// Begins a job of a kind of which one at a time is done; `None` while another worker is at it. One whose process
+    /// has died is not: its lease is not waited for.
     pub fn start_alone(engine: &'e Engine, call: &'e Call<'e>, kind: &str) -> Result<Option<Self>, Error> {
         let id = Id::from_bits(IdKind::Job, engine.ids().bits());
-        let owner = format!("{}#{:x}", call.principal, engine.ids().bits());
+        let owner = owner(engine, call);
         let new = NewJob { id, kind: kind.to_owned(), total: 0, message: String::new() };
         let until = lease_end(engine);
-        let taken = engine
-            .ledger(call)?
-            .write(&engine.control(call), engine.clock().now(), |w| w.start_alone(&new, &owner, until))?;
+        let (ledger, control) = (engine.ledger(call)?, engine.control(call));
+        let holder = ledger.read(&control, |r| r.holder(&new.kind, engine.clock().now()))?;
+        let gone = holder.filter(|holder| holder::is_gone(holder));
+        let taken = ledger
+            .write(&control, engine.clock().now(), |w| w.start_alone(&new, &owner, until, gone.as_deref()))?;
         Ok(taken.map(|row| Self::held(engine, call, row.id, owner, 0)))
     }
 
@@ -123,6 +128,11 @@ impl<'e> Job<'e> {
         let control = strata_store::sql::Control::default();
         Ok(self.engine.ledger(self.call)?.write(&control, self.engine.clock().now(), job)?)
     }
+}
+
+/// Who works: the principal, a word that tells their jobs apart, and the process.
+fn owner(engine: &Engine, call: &Call<'_>) -> String {
+    holder::named(&format!("{}#{:x}", call.principal, engine.ids().bits()))
 }
 
 fn lease_end(engine: &Engine) -> Timestamp {

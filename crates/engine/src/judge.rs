@@ -22,8 +22,8 @@ pub const MAX_TEXT: usize = 4_000;
 pub const MAX_GROUP: usize = 64;
 /// Most characters of a group that are sent.
 pub const MAX_GROUP_TEXT: usize = 24_000;
-/// Most characters of a digest.
-pub const MAX_DIGEST: usize = 4_000;
+/// Most characters of what is written about a group: of a judge's digest, and of the memory made of it.
+pub const MAX_DIGEST: usize = 2_000;
 /// Most characters of a reason.
 pub const MAX_REASON: usize = 500;
 /// Below this confidence a verdict is [`Relation::Unsure`].

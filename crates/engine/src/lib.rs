@@ -29,6 +29,7 @@ pub mod job;
 pub mod judge;
 pub mod maintain;
 pub mod memory;
+mod model;
 pub mod network;
 pub mod ontology;
 pub mod operation;

@@ -11,6 +11,7 @@ pub mod init;
 pub mod jobs;
 pub mod load;
 pub mod migrate_store;
+mod old_indexes;
 pub mod purge;
 pub mod purged;
 pub mod reembed;

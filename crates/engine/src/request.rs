@@ -15,6 +15,15 @@ use strata_core::time::{TimeRange, parse_range};
 
 use crate::{error::Error, schema};
 
+/// Names of request fields whose text people write in several words: words on the command line are joined, `-` reads
+/// standard input and `@FILE` a file.
+const PROSE: &[&str] = &["body", "content", "query", "question", "text", "topic", "correction"];
+
+/// Whether a request field is prose.
+pub fn is_prose(field: &str) -> bool {
+    PROSE.contains(&field)
+}
+
 /// A request as it was read.
 #[derive(Debug)]
 pub struct Asked<T> {
@@ -64,6 +73,7 @@ pub fn read_asked<T: DeserializeOwned + JsonSchema + 'static>(
 ) -> Result<Asked<T>, Error> {
     let schema = schema::cached_of::<T>();
     let mut arguments = coerce_root(arguments, &schema, aliases)?;
+    keep_out_zero(&mut arguments)?;
     let out_of_range = bring_into_range(&mut arguments, &schema);
     let request = serde_path_to_error::deserialize(&arguments).map_err(|e| {
         let path = e.path().to_string();
@@ -173,6 +183,33 @@ pub fn period(zone: &TimeZone, since: Option<&str>, until: Option<&str>) -> Resu
         return Err(Error::argument("until", "lies before `since`", "swap the two"));
     }
     Ok(period)
+}
+
+/// U+0000 is no character of any text that a store keeps. It falls out of prose, where it comes from a broken copy; a
+/// name that holds it is not the name that was meant.
+fn keep_out_zero(arguments: &mut Value) -> Result<(), Error> {
+    for (name, value) in arguments.as_object_mut().into_iter().flatten() {
+        if !holds_zero(value) {
+            continue;
+        }
+        match value {
+            Value::String(text) if is_prose(name) => text.retain(|c| c != '\0'),
+            _ => {
+                let hint = "take it out, and send the text alone";
+                return Err(Error::argument(name, "holds the character U+0000", hint));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn holds_zero(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(list) => list.iter().any(holds_zero),
+        Value::Object(map) => map.iter().any(|(key, value)| key.contains('\0') || holds_zero(value)),
+        _ => false,
+    }
 }
 
 /// Brings whole numbers into the range that their schema declares. What is below zero is no amount, and fails as
@@ -342,6 +379,15 @@ mod tests {
         assert_eq!(asked(json!("21")), (Some(20), "`limit` was lowered to 20, the highest there is".into()));
         assert_eq!(asked(json!(0)), (Some(1), "`limit` was raised to 1, the least there is".into()));
         assert_eq!(asked(json!(i64::MAX)).0, Some(20));
+    }
+
+    #[test]
+    fn the_zero_character_falls_out_of_prose_and_is_refused_in_names() {
+        assert_eq!(probe(json!({"query": "a\u{0}b\u{0}"})).expect("prose").query, "ab");
+        for tags in [json!(["a\u{0}"]), json!("\u{0}")] {
+            let error = probe(json!({"query": "q", "tags": tags})).expect_err("a name");
+            assert!(error.to_string().contains("`tags`: holds the character U+0000"), "{error}");
+        }
     }
 
     #[test]

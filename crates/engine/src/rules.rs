@@ -9,7 +9,7 @@ pub mod list;
 
 use jiff::tz::TimeZone;
 use serde::Serialize;
-use strata_core::memory::Kind;
+use strata_core::memory::{Kind, Layer};
 use strata_store::{
     error::StoreError,
     ledger::{DEFAULT_PRIORITY, LedgerRead, MemoryFilter, MemoryRow, RuleAttributes},
@@ -32,6 +32,12 @@ const APPLIES_TO: &str = "applies_to";
 /// Whether memories of this kind have priority, condition and switch.
 pub fn is_rule(kind: &Kind) -> bool {
     kind.as_str() == RULE
+}
+
+/// Whether a memory has its place among the rules and identity rather than among what is known; of those that the
+/// ledger lists, [`MemoryFilter::knowledge`] leaves these out.
+pub fn is_authority(memory: &MemoryRow) -> bool {
+    matches!(memory.state.layer, Layer::P0 | Layer::P1) || is_rule(&memory.kind)
 }
 
 /// A memory with its place among the rules.

@@ -6,14 +6,14 @@ use std::{
     time::Duration,
 };
 
-use strata_core::{analysis, memory::Layer};
-use strata_embed::{self as embed, Semantic, StaticModel};
+use strata_core::{analysis, memory::Layer, time::Timestamp};
+use strata_embed::{self as embed, EmbedError, Semantic, StaticModel};
 use strata_store::{
     error::StoreError,
     faults::FaultPlan,
     index::{
-        CaughtUp, Change, CollectionKey, Embedder, Group, Index, Mark, MissingVector, PackedVector, Preparer,
-        Section, Source, SourceKind, Standing, Subject, TruthReader, Turn, WINDOW,
+        CaughtUp, Change, CollectionKey, Embedded, Embedder, Group, Index, Mark, MissingVector, PackedVector,
+        Preparer, Section, Source, SourceKind, Standing, Subject, TruthReader, Turn, WINDOW,
     },
     ledger::{
         self, ChangeCursor, Changed, EpisodeRow, LOCAL, Ledger, LedgerRead, MemoryRow, OPEN, SourceRow,
@@ -22,7 +22,12 @@ use strata_store::{
     sql::Control,
 };
 
-use crate::{documents, error::Error, settings::Settings};
+use crate::{
+    documents,
+    error::Error,
+    model::Model,
+    settings::{OFF, STATIC, Settings},
+};
 
 /// Bits of a mark's ordinal below the table's number.
 const NUMBER_BITS: u32 = 48;
@@ -36,10 +41,8 @@ pub struct Searcher {
     model: OnceLock<Result<Model, String>>,
 }
 
-/// A model and the key of its vectors.
-type Model = (Box<dyn embed::Embedder>, String);
-
-/// Vectors for passages, and how many of those have no text any more.
+/// Vectors for passages, and how many of those have no text any more. Those that the model gave no answer for are left
+/// out.
 type Filled = (Vec<(MissingVector, PackedVector)>, usize);
 
 impl Searcher {
@@ -61,8 +64,7 @@ impl Searcher {
 
     /// Embeds with `model` instead of the one that is configured.
     pub(crate) fn embed_with(&mut self, model: Box<dyn embed::Embedder>) {
-        let key = key_of(&*model);
-        self.model = OnceLock::from(Ok((model, key)));
+        self.model = OnceLock::from(Ok(Model::new(model)));
     }
 
     /// The index.
@@ -74,9 +76,24 @@ impl Searcher {
     pub fn semantic(&self) -> Semantic {
         match self.loaded() {
             Ok(_) if self.words_only => Semantic::Off { reason: "words alone were asked for".to_owned() },
-            Ok((_, key)) if !self.is_answering(key) => Semantic::Warming,
-            Ok(_) => Semantic::On,
+            Ok(model) => match model.failure() {
+                Some(error) => Semantic::Off { reason: error.to_string() },
+                None if !self.is_answering(model.key()) => Semantic::Warming,
+                None => Semantic::On,
+            },
             Err(reason) => Semantic::Off { reason: reason.clone() },
+        }
+    }
+
+    /// Why the model gave no answer when it was asked last, if it gave none.
+    pub fn failure(&self) -> Option<EmbedError> {
+        self.loaded().as_ref().ok()?.failure()
+    }
+
+    /// Lets a model that gave no answer be asked again at once.
+    pub(crate) fn wake(&self) {
+        if let Ok(model) = self.loaded() {
+            model.wake();
         }
     }
 
@@ -89,37 +106,46 @@ impl Searcher {
 
     /// The key of the model in use.
     pub fn model(&self) -> Option<&str> {
-        self.loaded().as_ref().ok().map(|(_, key)| key.as_str())
+        self.loaded().as_ref().ok().map(Model::key)
     }
 
     /// How many components its vectors have.
     pub fn dimension(&self) -> Option<usize> {
-        self.loaded().as_ref().ok().map(|(model, _)| model.model().dimension())
+        self.loaded().as_ref().ok().map(Model::dimension)
     }
 
-    /// The vector of a query; none while the vectors of another model answer, because two models' are never compared.
-    pub fn embed_query(&self, text: &str) -> Option<Vec<f32>> {
+    /// The vector of a query at `now`; none while the vectors of another model answer, because two models' are never
+    /// compared, and none when the model does not answer: see [`Self::failure`].
+    pub fn embed_query(&self, text: &str, now: Timestamp) -> Option<Vec<f32>> {
         if self.words_only {
             return None;
         }
-        let (model, key) = self.loaded().as_ref().ok()?;
-        if self.is_answering(key) { model.embed_query(text) } else { None }
+        let model = self.loaded().as_ref().ok()?;
+        if self.is_answering(model.key()) { model.query(text, now).ok()? } else { None }
+    }
+
+    /// The vector of a passage, as the index is told of it.
+    fn embed_passage(&self, text: &str, control: &Control, now: Timestamp) -> Result<Embedded, StoreError> {
+        control.check()?;
+        let Ok(model) = self.loaded() else { return Ok(Embedded::Nothing) };
+        Ok(model.passage(text, now).map_or(Embedded::Unanswered, Embedded::from))
     }
 
     /// The vectors that passages lack. One whose text is gone, or says nothing to the model, gets an empty one: it
-    /// is found by its words.
+    /// is found by its words. One that the model gives no answer for gets none: see [`Self::failure`].
     pub fn vectors_of(
         &self,
         ledger: &Ledger,
         control: &Control,
         missing: &[MissingVector],
+        now: Timestamp,
     ) -> Result<Filled, Error> {
         let truth = LedgerTruth { ledger, control };
         let mut sources: Vec<Source> = missing.iter().map(|place| place.source).collect();
         sources.sort_unstable();
         sources.dedup();
         let changes = sources.into_iter().map(|source| truth.now(source)).collect::<Result<Vec<_>, _>>()?;
-        let embed = |text: &str| self.loaded().as_ref().ok().and_then(|(model, _)| model.embed_passage(text));
+        let embed = |text: &str| self.embed_passage(text, control, now);
         let preparer = Preparer { embedder: self.model().map(|model| Embedder { model, embed: &embed }) };
         let made: HashMap<Source, Vec<Option<PackedVector>>> = preparer
             .prepare(&truth, &changes)?
@@ -127,18 +153,25 @@ impl Searcher {
             .filter_map(|one| Some((one.source, one.passages?.parts.into_iter().map(|p| p.vector).collect())))
             .collect();
         let mut gone = 0;
-        let vectors = missing.iter().map(|place| {
-            let vector = made.get(&place.source).and_then(|parts| parts.get(place.part as usize)?.clone());
-            gone += usize::from(vector.is_none());
-            (*place, vector.unwrap_or(PackedVector { values: Vec::new(), scale: 0.0 }))
+        let vectors = missing.iter().filter_map(|place| {
+            let part = made.get(&place.source).and_then(|parts| parts.get(place.part as usize));
+            gone += usize::from(part.is_none());
+            let vector = part.map_or(Some(PackedVector { values: Vec::new(), scale: 0.0 }), Clone::clone)?;
+            Some((*place, vector))
         });
         Ok((vectors.collect(), gone))
     }
 
     /// Brings the index up to the ledger for at most about `budget`.
-    pub fn follow(&self, ledger: &Ledger, control: &Control, budget: Duration) -> Result<CaughtUp, Error> {
+    pub fn follow(
+        &self,
+        ledger: &Ledger,
+        control: &Control,
+        budget: Duration,
+        now: Timestamp,
+    ) -> Result<CaughtUp, Error> {
         let truth = LedgerTruth { ledger, control };
-        let embed = |text: &str| self.loaded().as_ref().ok().and_then(|(model, _)| model.embed_passage(text));
+        let embed = |text: &str| self.embed_passage(text, control, now);
         let preparer = Preparer { embedder: self.model().map(|model| Embedder { model, embed: &embed }) };
         match self.index.catch_up(control, ledger.tenant(), &truth, preparer, budget) {
             Err(StoreError::Corrupt { .. } | StoreError::Foreign { .. }) => {
@@ -151,20 +184,11 @@ impl Searcher {
 
     fn loaded(&self) -> &Result<Model, String> {
         self.model.get_or_init(|| match self.wanted.as_str() {
-            "static" => {
-                let model = StaticModel::built_in().map_err(|e| e.to_string())?;
-                let key = key_of(&model);
-                Ok((Box::new(model), key))
-            }
-            "off" => Err("switched off in the configuration".to_owned()),
-            other => Err(format!("no model `{other}`; use static or off")),
+            STATIC => Ok(Model::new(Box::new(StaticModel::built_in().map_err(|e| e.to_string())?))),
+            OFF => Err("switched off in the configuration".to_owned()),
+            other => Err(format!("no model `{other}`; use {STATIC} or {OFF}")),
         })
     }
-}
-
-/// What the vectors are keyed by. Conversation turns are embedded behind the turns before them; the key says how many.
-fn key_of(model: &dyn embed::Embedder) -> String {
-    format!("{};window={WINDOW}", model.model())
 }
 
 /// The ledger and the indexed files, as a stream of changes.

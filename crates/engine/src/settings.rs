@@ -9,7 +9,7 @@ use std::{
 use jiff::tz::TimeZone;
 use serde::Deserialize;
 use strata_core::{error::ParseError, graph::constraints::Constraints};
-use strata_store::{Server, ledger::LOCAL};
+use strata_store::{Server, TlsOptions, ledger::LOCAL};
 
 use crate::{error::Error, network::Address};
 
@@ -21,6 +21,8 @@ pub struct Settings {
     pub home: PathBuf,
     /// The server that holds the store; without one it is files in the home.
     pub store: Option<Server>,
+    /// What the environment says of encryption to servers whose address leaves it open.
+    pub tls: TlsOptions,
     /// The user's time zone: days in filters and dates in answers are meant in it.
     pub zone: TimeZone,
     /// The folder that callers other than people may read from, beside the home: the project's root, or
@@ -75,12 +77,12 @@ impl StoreAddress {
         Self(text.into())
     }
 
-    /// The server, and `tenant` or the usual one on it.
+    /// The server, and `tenant` or the usual one on it. What it does not say of encryption, `tls` may.
     ///
     /// # Errors
     /// It is no server's address. The error does not repeat it.
-    pub fn server(&self, tenant: Option<&str>) -> Result<Server, Error> {
-        Ok(Server::parse(&self.0, tenant.unwrap_or(LOCAL))?)
+    pub fn server(&self, tenant: Option<&str>, tls: &TlsOptions) -> Result<Server, Error> {
+        Ok(Server::parse_with(&self.0, tenant.unwrap_or(LOCAL), tls)?)
     }
 }
 
@@ -96,6 +98,7 @@ impl Settings {
         Self {
             home: home.into(),
             store: None,
+            tls: TlsOptions::default(),
             zone: TimeZone::UTC,
             project_root: None,
             words_only: false,
@@ -110,8 +113,8 @@ impl Settings {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The server that holds the store, as `postgres://USER:PASSWORD@HOST:PORT/DATABASE`; without it the store is in the
-    /// home. `--store` and `STRATA_STORE` win over it.
+    /// The server that holds the store, as `postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full`; without it
+    /// the store is in the home. `--store` and `STRATA_STORE` win over it.
     pub store: Option<StoreAddress>,
     /// Whose memory on that server; `local` when absent. `--tenant` wins over it.
     pub tenant: Option<String>,
@@ -223,7 +226,7 @@ pub enum JudgeProvider {
 impl Config {
     /// Values that the types let through and that make no sense, as (key, what is wrong, what to write).
     fn faults(&self) -> Option<(&'static str, String, &'static str)> {
-        self.judge.faults().or_else(|| self.recall.faults())
+        self.judge.faults().or_else(|| self.recall.faults()).or_else(|| self.semantic.faults())
     }
 }
 
@@ -261,9 +264,23 @@ pub struct Semantic {
     pub model: String,
 }
 
+/// The embedding model in the binary.
+pub(crate) const STATIC: &str = "static";
+/// No embedding model.
+pub(crate) const OFF: &str = "off";
+
+impl Semantic {
+    fn faults(&self) -> Option<(&'static str, String, &'static str)> {
+        let known = [STATIC, OFF].contains(&self.model.as_str());
+        let named = crate::render::shortened(&self.model, 60);
+        (!known)
+            .then(|| ("semantic.model", format!("there is no model `{named}`"), "write `static` or `off`"))
+    }
+}
+
 impl Default for Semantic {
     fn default() -> Self {
-        Self { model: "static".into() }
+        Self { model: STATIC.into() }
     }
 }
 
@@ -411,6 +428,8 @@ mod tests {
                 "[judge]\nprovider = \"openai_compatible\"\nurl = \"http://localhost/v1\"\nmodel = \"m\"\ntimeout_ms = 1\n",
                 "judge.timeout_ms",
             ),
+            ("[semantic]\nmodel = \"no-such-model\"\n", "semantic.model"),
+            ("[semantic]\nmodel = \"\"\n", "semantic.model"),
             ("[recall]\nconfidence_gain = nan\n", "recall.confidence_gain"),
             ("[recall]\nrecency_gain = -0.1\n", "recall.recency_gain"),
             ("[recall]\nrecency_window_days = inf\n", "recall.recency_window_days"),

@@ -69,6 +69,10 @@ pub struct Response {
     pub refused: i64,
     /// Version of the ledger's schema that this binary writes.
     pub schema_version: i64,
+    /// What keeps the memory: `sqlite`, or `postgresql`.
+    pub backend: &'static str,
+    /// Whether searches go by meaning too. That needs a model and no extension of a server.
+    pub semantic_available: bool,
     /// The embedding model in use.
     pub embedder: String,
     /// Why semantic search is off, when it is.
@@ -136,6 +140,8 @@ pub(crate) fn stats(engine: &Engine, call: &Call<'_>) -> Result<Response, Error>
         audit: totals.audit,
         refused,
         schema_version: SCHEMA.latest(),
+        backend: if engine.settings().store.is_some() { "postgresql" } else { "sqlite" },
+        semantic_available: !matches!(engine.searcher().semantic(), Semantic::Off { .. }),
         embedder: engine.searcher().model().unwrap_or("none").to_owned(),
         embed_warning: match engine.searcher().semantic() {
             Semantic::Off { reason } => Some(reason.to_string()),
@@ -177,7 +183,7 @@ fn vectors(engine: &Engine) -> Result<BTreeMap<String, usize>, Error> {
     }
     let live = index.live_passages(engine.tenant())?;
     for set in index.vector_sets(engine.tenant())? {
-        let missing = index.missing(engine.tenant(), &set.model, usize::MAX)?.len();
+        let missing = index.missing_count(engine.tenant(), &set.model)?;
         found.insert(set.model, live.saturating_sub(missing));
     }
     Ok(found)

@@ -58,6 +58,7 @@ fn words_that_an_agent_said_before_do_not_stand_for_a_rule() {
         assert!(s.text("context", json!({})).contains(text));
         let again = acting(&mut s, PrincipalKind::Agent, |s| s.ok("remember", json!({ "text": text })));
         assert_eq!((&again["status"], &again["id"]), (&json!("unchanged"), &rule), "it is said already");
+        assert_eq!((&again["kind"], &again["layer"]), (&json!("rule"), &json!("P0")), "by a rule: {again:#}");
     }
 }
 

@@ -161,6 +161,51 @@ fn a_waiting_proposal_that_was_edited_or_taken_out_is_named() {
     sick(&s, "reviews");
 }
 
+/// A question that somebody made out to be decided is asked of nobody, and one that was decided is asked again.
+#[test]
+fn a_review_that_was_decided_or_reopened_by_hand_is_named() {
+    type Decide = fn(&Session, &str);
+    let undecided: Decide = |_, _| {};
+    let approved: Decide = |s, id| drop(s.ok("review_approve", json!({ "id": id, "note": "fine" })));
+    let rejected: Decide = |s, id| drop(s.ok("review_reject", json!({ "id": id })));
+    let cases: [(Decide, &str, Param<'_>); 10] = [
+        (undecided, "status", "rejected".into()),
+        (undecided, "status", "withdrawn".into()),
+        (undecided, "status", "approved".into()),
+        (undecided, "decided_by", "human:somebody".into()),
+        (undecided, "seq", 1.into()),
+        (approved, "status", "pending".into()),
+        (approved, "status", "rejected".into()),
+        (approved, "decision_note", "never again".into()),
+        (rejected, "decided_by", "human:somebody".into()),
+        (rejected, "seq", 1.into()),
+    ];
+    for (decide, column, value) in cases {
+        let s = furnished();
+        let rule = s.recall("push to main")[0].clone();
+        let asked = s.ok("reflect", json!({ "amends": rule, "text": "Push to main after a review" }));
+        decide(&s, asked["review"].as_str().expect("a review"));
+        assert_eq!(s.ok("doctor", json!({}))["healthy"], true, "as it was decided");
+        edit(&s, Damage::Review(column, value));
+        sick(&s, "reviews");
+    }
+}
+
+#[test]
+fn a_conflict_that_was_resolved_is_whole_and_its_other_outcome_is_named() {
+    for (decision, other) in [("keep_a", "rejected"), ("keep_b", "rejected"), ("keep_both", "approved")] {
+        let s = furnished();
+        s.remember("The pool holds at most 20 connections.");
+        s.remember("The pool is capped at 50 connections.");
+        let found = s.ok("contradictions", json!({}));
+        let asked = json!({ "id": found["findings"][0]["review"], "decision": decision, "note": "newer" });
+        s.ok("review_resolve", asked);
+        assert_eq!(s.ok("doctor", json!({}))["healthy"], true, "{decision}");
+        edit(&s, Damage::Review("status", other.into()));
+        sick(&s, "reviews");
+    }
+}
+
 #[test]
 fn a_memory_of_the_first_formula_keeps_it() {
     let s = furnished();

@@ -17,6 +17,7 @@ use strata_engine::{
     consolidate::{Request, Summarise, consolidate},
     error::Error,
     import::episodes::EpisodeLine,
+    judge::{Scripted, digest_of},
     maintain::import::{Plan, store},
     operation::Call,
 };
@@ -311,6 +312,18 @@ fn the_configured_judge_writes_the_digest_which_says_so_and_passes_the_gate() {
     assert_eq!(shown["metadata"]["method"], "scripted");
     assert_eq!(shown["distils"].as_array().map(Vec::len), Some(3));
     assert!(rows[1].body.contains("5433") && !rows[1].body.contains("written by"), "{}", rows[1].body);
+}
+
+#[test]
+fn a_digest_holds_as_much_as_a_judge_may_say() {
+    let said = format!("{} end", "word ".repeat(2_000));
+    let judge = Scripted::new(vec![], vec![said.clone()]);
+    let given = digest_of(&judge, &["a text", "another"]).expect("a digest");
+    let (s, _) = Session::new().advised(vec![], vec![said]);
+    six_events(&s);
+    s.ok("consolidate", json!({ "min_episodes": 2 }));
+    let body = &insights(&s)[0].body;
+    assert!(given.len() > 1_500 && body.contains(given.trim()), "{} and {}", given.len(), body.len());
 }
 
 #[test]

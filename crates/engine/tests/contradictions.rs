@@ -24,7 +24,7 @@ use strata_store::{
 use support::Session;
 
 fn reviews(session: &Session) -> Vec<ReviewRow> {
-    let all = ReviewFilter { status: None, kind: None, target: None, limit: usize::MAX };
+    let all = ReviewFilter { status: None, limit: usize::MAX, ..ReviewFilter::default() };
     let ledger = session.engine.existing_ledger().expect("a ledger");
     ledger.read(&Control::default(), |r| r.reviews(&all)).expect("reviews")
 }

@@ -24,7 +24,7 @@ use strata_store::{
     ledger::{EpisodeFilter, EpisodeRow, MemoryFilter, MemoryRow},
     sql::Control,
 };
-use strata_testkit::older::OlderStore;
+use strata_testkit::{older::OlderStore, store::TestStore};
 
 fn filled(s: &Session) -> OlderStore {
     OlderStore::drewgent_in_use(s.home.path().join("work/knowledge.db"))
@@ -228,7 +228,8 @@ fn following_keeps_up_with_a_writer_that_locks_and_replaces_its_file() {
         until(&s, 4);
         store.run("BEGIN EXCLUSIVE");
         say(&store, "written under a lock");
-        thread::sleep(Duration::from_millis(400));
+        // Long enough for the next look at the file, which a server keeps waiting longer.
+        thread::sleep(Duration::from_millis(TestStore::times(400, 1_500)));
         store.run("COMMIT");
         until(&s, 5);
         let other = OlderStore::drewgent(s.home.path().join("work/new.db"));
@@ -331,6 +332,15 @@ fn a_changed_rule_takes_the_place_of_the_old_one_and_a_forgotten_one_stays_out()
         "{kept:#}"
     );
     assert_eq!(s.ok("doctor", json!({}))["healthy"], true);
+}
+
+#[test]
+fn a_file_of_rules_without_a_rule_says_what_one_looks_like() {
+    let s = home(27);
+    let path = s.home.path().join("rules.md");
+    write_atomic(&path, b"# Rules\n- Deploy on green builds only\n").expect("a file");
+    let told = s.text("import_rules", json!({ "path": path }));
+    assert!(told.contains("no `##` heading") && told.contains("imported 0"), "{told}");
 }
 
 #[test]

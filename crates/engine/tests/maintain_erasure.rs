@@ -2,7 +2,7 @@
 
 mod maintain_support;
 
-use maintain_support::{acting, become_owner, holding, home, reopen, secret, support, tell};
+use maintain_support::{acting, become_owner, holding, home, reopen, secret, support, tell, tell_as};
 use serde_json::{Value, json};
 use strata_core::{error::ErrorKind, principal::PrincipalKind};
 use strata_store::{faults::FaultPlan, sql::Control};
@@ -129,6 +129,24 @@ fn events_are_purged_too_and_old_index_files_go() {
     );
     assert_eq!(pieces_in(&s), []);
     assert!(!s.recall("good evening").is_empty(), "its neighbours are there");
+}
+
+#[test]
+fn the_name_of_a_speaker_goes_with_the_last_that_they_said() {
+    let mut s = home(61);
+    become_owner(&mut s);
+    let id =
+        tell_as(&s, "Zebediah Quillfeather", "quillfeather-call", "the ferry leaves the harbour at nine");
+    tell(&s, "harbour talk", "the lights of the harbour are counted at dusk");
+    s.ok("recall", json!({ "query": "harbour lights" }));
+    assert!(!holding(s.home.path(), "zebediah").is_empty(), "it is known at first");
+    s.ok("purge", json!({ "id": id }));
+    assert_eq!(holding(s.home.path(), "zebediah"), Vec::<std::path::PathBuf>::new());
+    assert_eq!(holding(s.home.path(), "quillfeather"), Vec::<std::path::PathBuf>::new());
+    assert_eq!(s.recall("what did ana say about the harbour lights").len(), 1, "others keep their names");
+    let again = tell_as(&s, "Zebediah Quillfeather", "another call", "the ferry leaves the harbour at ten");
+    assert_eq!(s.recall("when does the ferry leave the harbour").first(), Some(&again));
+    assert!(!holding(s.home.path(), "zebediah").is_empty(), "who speaks again is known again");
 }
 
 #[test]

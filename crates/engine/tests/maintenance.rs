@@ -119,6 +119,36 @@ fn one_process_does_a_task_and_takes_it_over_from_a_dead_one() {
 }
 
 #[test]
+fn a_task_whose_process_was_killed_is_taken_over_before_its_lease_ends() {
+    let (Ok(boot), Ok(space)) =
+        (std::fs::read_to_string("/proc/sys/kernel/random/boot_id"), std::fs::read_link("/proc/self/ns/pid"))
+    else {
+        return;
+    };
+    let space: String = space.to_string_lossy().chars().filter(char::is_ascii_digit).collect();
+    let mut child = std::process::Command::new("true").spawn().expect("started");
+    child.wait().expect("ended");
+    let s = Session::new();
+    s.remember("the mill stands by the river");
+    let ledger = s.engine.existing_ledger().expect("a ledger");
+    let hold = |bits, kind: &str, place: &str| {
+        let id = strata_core::id::Id::from_bits(strata_core::id::IdKind::Job, bits);
+        let job = NewJob { id, kind: kind.into(), total: 0, message: String::new() };
+        let owner = format!("agent:test#{bits}@{place}/{}/12", child.id());
+        let until = Timestamp(NOON.0 + HOUR);
+        ledger.write(&Control::default(), NOON, |w| w.begin_job(&job, &owner, until)).expect("begun");
+    };
+    hold(5, "maintain:jobs", &format!("{}.{space}", boot.trim()));
+    hold(6, "maintain:trash", "another-machine.1");
+    let reply = s.ok("maintain", json!({}));
+    assert_eq!((status_of(&reply, "jobs"), status_of(&reply, "trash")), ("done".into(), "busy".into()));
+    let jobs = s.ok("jobs_list", json!({}));
+    let workers: Vec<_> =
+        jobs["jobs"].as_array().into_iter().flatten().filter_map(|j| j["worker"].as_str()).collect();
+    assert_eq!(workers, ["agent:test#6"], "the process is nobody's business: {jobs}");
+}
+
+#[test]
 fn the_night_files_the_contradictions_of_every_project_and_none_between_two() {
     let mut s = Session::new();
     s.remember("The code style is tabs.");

@@ -3,7 +3,18 @@
 mod support;
 
 use serde_json::{Value, json};
-use strata_core::{error::ErrorKind, principal::PrincipalKind, scope::Scope};
+use strata_core::{
+    error::ErrorKind,
+    graph::Origin,
+    id::{Id, IdKind},
+    memory::Layer,
+    principal::{Face, PrincipalKind},
+    scope::Scope,
+};
+use strata_store::{
+    Control,
+    ledger::{NewAudit, NewEntity, NewRelation},
+};
 use support::Session;
 
 fn entity(s: &Session, label: &str, kind: &str) -> String {
@@ -305,6 +316,92 @@ fn pages_of_a_query_hold_every_entity_once() {
     }
     assert_eq!(found, labels[..4]);
     assert_eq!(s.ok("entity_list", json!({ "query": "p_mp" }))["entities"], json!([]), "no pattern");
+}
+
+/// Adds entities from `first` on, each related to by all of `sources`, without a call for each.
+fn crowd(s: &Session, sources: &[&str], first: u64, count: u64) {
+    let agent = s.principal.clone();
+    let now = s.engine.clock().now();
+    let ledger = s.engine.existing_ledger().expect("a ledger");
+    let written = ledger.write(&Control::default(), now, |w| {
+        let row =
+            NewAudit { layer: Some(Layer::P5), ..NewAudit::new(&agent, Face::Library, "entity_add", "many") };
+        let seq = w.record(&row)?;
+        for n in first..first + count {
+            let target = w.insert_entity(
+                &NewEntity {
+                    id: Id::from_bits(IdKind::Entity, n),
+                    label: format!("leaf {n}"),
+                    kind: "tool".into(),
+                    properties: "{}".into(),
+                    scope: s.scope.clone(),
+                    origin: Origin::Stated,
+                    confidence: 1.0,
+                    writer: agent.to_string(),
+                    created_at: now,
+                },
+                seq,
+            )?;
+            for (place, source) in sources.iter().enumerate() {
+                let source = w.entity_of(&s.scope, source)?.expect("there").number;
+                let new = NewRelation {
+                    id: Id::from_bits(IdKind::Relation, n * 100 + place as u64),
+                    source,
+                    relation: "depends_on".into(),
+                    target,
+                    properties: "{}".into(),
+                    scope: s.scope.clone(),
+                    origin: Origin::Stated,
+                    confidence: 1.0,
+                    writer: agent.to_string(),
+                    created_at: now,
+                };
+                w.insert_relation(&new, seq)?;
+            }
+        }
+        Ok(())
+    });
+    written.expect("stored");
+}
+
+#[test]
+fn of_an_entity_with_very_many_relations_the_first_are_followed_and_the_answer_says_so() {
+    let s = Session::new();
+    entity(&s, "hub", "pattern");
+    crowd(&s, &["hub"], 0, 1_200);
+    let explored = &s.ok("graph_explore", json!({ "query": "hub" }))["entities"][0];
+    assert_eq!(explored["not_followed"], 1, "{}", explored["more"]);
+    let shown = explored["neighbors"].as_array().map(Vec::len).expect("rows");
+    assert_eq!(explored["more"].as_u64(), Some(1_000 - shown as u64), "what was followed is counted");
+    assert_eq!(s.ok("graph_trace", json!({ "query": "hub" }))["trace"][0]["not_followed"], 1);
+    let closure = s.ok("graph_closure", json!({ "entity_id": "hub" }));
+    assert_eq!((&closure["not_followed"], &closure["more"]), (&json!(1), &json!(800)));
+    let causes = s.ok("graph_rca", json!({ "query": "hub" }));
+    assert_eq!(causes["root_causes"][0]["not_followed"], 1);
+    let text = s.text("graph_closure", json!({ "entity_id": "hub" }));
+    assert!(
+        text.contains("not all relations of 1 entity were followed: at most 1000 of one each way"),
+        "{text}"
+    );
+}
+
+#[test]
+fn an_answer_reads_a_bounded_part_of_the_graph() {
+    let s = Session::new();
+    entity(&s, "start", "pattern");
+    let hubs: Vec<String> = (0..25).map(|n| format!("hub {n}")).collect();
+    for hub in &hubs {
+        entity(&s, hub, "tool");
+        relate(&s, "start", "depends_on", hub);
+    }
+    crowd(&s, &hubs.iter().map(String::as_str).collect::<Vec<_>>(), 0, 1_000);
+    let closure = s.ok("graph_closure", json!({ "entity_id": "start" }));
+    let left_out = closure["not_followed"].as_u64().expect("a count");
+    // 25 steps to the hubs, then 19 hubs whole and one in part: five are not looked into. The leaves come after them.
+    assert!(left_out >= 5, "{left_out}");
+    assert_eq!(closure["closure"].as_array().map(Vec::len), Some(200));
+    let none = s.ok("graph_closure", json!({ "entity_id": "hub 3" }));
+    assert_eq!(none.get("not_followed"), None, "nothing is said where all was read");
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod maintain_support;
 
 use maintain_support::{home, support::NOON, support::Session, tell};
 use serde_json::{Value, json};
-use strata_embed::{Embedder, ModelKey};
+use strata_embed::{EmbedError, Embedder, ModelKey};
 use strata_engine::{
     clock::{ManualClock, SeededIds},
     engine::Engine,
@@ -24,14 +24,14 @@ impl Embedder for Letters {
         &self.0
     }
 
-    fn embed_passage(&self, text: &str) -> Option<Vec<f32>> {
+    fn embed_passage(&self, text: &str) -> Result<Option<Vec<f32>>, EmbedError> {
         let count = |letter| text.chars().filter(|c| *c == letter).count() as f32;
         let counts = [count('e'), count('r'), count('t')];
         let length = counts.iter().map(|c| c * c).sum::<f32>().sqrt();
-        (length > 0.0).then(|| counts.map(|c| c / length).to_vec())
+        Ok((length > 0.0).then(|| counts.map(|c| c / length).to_vec()))
     }
 
-    fn embed_query(&self, text: &str) -> Option<Vec<f32>> {
+    fn embed_query(&self, text: &str) -> Result<Option<Vec<f32>>, EmbedError> {
         self.embed_passage(text)
     }
 }

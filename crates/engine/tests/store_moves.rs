@@ -1,112 +1,18 @@
 //! A memory that moves between a home and a server, by our own commands and by the server's.
 
 mod maintain_support;
+mod moves_support;
 
 use std::{
     path::{Path, PathBuf},
     process::Command,
 };
 
-use maintain_support::{Session, acting, become_owner, secret, support, tell};
+use maintain_support::{Session, acting, secret};
+use moves_support::{assert_healthy, at_home, count, export, fill, on_server, ranks};
 use serde_json::{Value, json};
-use strata_core::{
-    error::ErrorKind,
-    principal::{Principal, PrincipalKind},
-    scope::Scope,
-};
-use strata_engine::{
-    clock::{ManualClock, SeededIds},
-    engine::Engine,
-    settings::Settings,
-};
-use strata_store::{Server, ledger::LOCAL};
-use strata_testkit::{
-    home::TestHome,
-    store::{TestDatabase, TestStore},
-};
-
-const QUESTIONS: [&str; 6] = [
-    "where is the blue ledger",
-    "备份几点开始",
-    "열쇠는 어디에 있나",
-    "会議室の予約",
-    "retry limit",
-    "review before a push",
-];
-
-fn session(settings: Settings, home: TestHome, seed: u64) -> Session {
-    let engine = Engine::with_sources(
-        settings,
-        Box::new(ManualClock::at(support::NOON)),
-        Box::new(SeededIds::new(seed)),
-    );
-    let mut s = Session {
-        engine,
-        principal: Principal::new(PrincipalKind::Human, "test"),
-        scope: Scope::user(),
-        secret: None,
-        home,
-    };
-    s.secret = Some(secret("correct horse"));
-    s
-}
-
-/// A home of files, and its owner.
-fn at_home(seed: u64) -> Session {
-    let home = TestHome::on(TestStore::Sqlite).existing();
-    session(home.settings(), home, seed)
-}
-
-/// Another home, whose memory lies in `database`.
-fn on_server(database: &TestDatabase, seed: u64) -> Session {
-    let home = TestHome::on(TestStore::Sqlite).existing();
-    let store = Some(Server::parse(&database.url(), LOCAL).expect("an address"));
-    session(Settings { store, ..home.settings() }, home, seed)
-}
-
-/// Some of everything that a ledger holds. Returns the id of one memory.
-fn fill(s: &mut Session) -> String {
-    become_owner(s);
-    s.ok("rules_add", json!({ "text": "Never push to main without a review", "priority": 10 }));
-    let kept = s.remember("the blue ledger is under the stairs");
-    for text in [
-        "备份每晚两点开始",
-        "창고의 열쇠는 삼층에 있다",
-        "会議室の予約は火曜日に変更した",
-        "fn retry_limit(attempts: u32) -> u32 { attempts.min(5) }",
-    ] {
-        s.remember(text);
-    }
-    tell(s, "a talk", "Ana said that the river cabin is sold");
-    s.ok("update", json!({ "id": kept, "text": "the blue ledger is in the attic" }));
-    let gone = s.remember("the code of the old safe is on the yellow card");
-    s.ok("purge", json!({ "id": gone }));
-    s.ok("snapshot_create", json!({ "version_id": "before-the-move" }));
-    kept
-}
-
-fn export(s: &Session, name: &str) -> String {
-    let path = s.home.path().join(name);
-    s.ok("export", json!({ "path": path }));
-    std::fs::read_to_string(path).expect("an export")
-}
-
-/// What the questions find, with scores.
-fn ranks(s: &Session) -> Vec<Value> {
-    let hits = |q: &&str| s.ok("recall", json!({ "query": q }))["hits"].clone();
-    QUESTIONS.iter().map(hits).collect()
-}
-
-fn assert_healthy(s: &Session) {
-    let report = s.ok("doctor", json!({ "full": true }));
-    assert_eq!(report["healthy"], true, "{report:#}");
-}
-
-fn count(reply: &Value, table: &str) -> u64 {
-    let tables = reply["tables"].as_array().expect("tables");
-    let found = tables.iter().find(|t| t["table"] == table).expect("the table");
-    found["rows"].as_u64().expect("a number")
-}
+use strata_core::{error::ErrorKind, principal::PrincipalKind};
+use strata_testkit::store::{TestDatabase, TestStore};
 
 #[test]
 fn a_memory_moves_to_a_server_and_back() {

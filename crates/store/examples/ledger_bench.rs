@@ -84,7 +84,7 @@ fn main() {
     let one = |n: u64| {
         let new = memory(MEMORIES + n);
         ledger.write(&control, Timestamp(START), |w| {
-            w.by_bands(&new.bands, 10)?;
+            w.by_bands(&new.bands, &new.scope, 10)?;
             store(w, &new)
         })
     };

@@ -36,7 +36,9 @@ pub struct DatabaseOptions {
     pub faults: FaultPlan,
 }
 
+pub use crate::postgres::Isolation;
 pub(crate) use crate::postgres::SessionLock as TenantLock;
+pub use crate::postgres::{Beside, Rewrite};
 
 /// Whether a database can be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -214,10 +216,28 @@ impl Database {
         either!(self, store => store.compact(control))
     }
 
+    /// Rewrites what holds deleted bytes: a file as a whole; of a server the tables that `which` says, for as long as
+    /// its other tenants may be made to wait. Returns the statements that the server's owner is left to run.
+    pub fn rewrite(&self, control: &Control, which: Rewrite) -> Result<Vec<String>, StoreError> {
+        match &self.driver {
+            Driver::Sqlite(store) => store.compact(control).map(|()| Vec::new()),
+            Driver::Postgres(store) => store.rewrite(control, which),
+        }
+    }
+
     /// Checks the file's structure and returns what is wrong, nothing if all is well.
     /// The quick form skips the comparison of indexes with their tables.
     pub fn check(&self, control: &Control, quick: bool) -> Result<Vec<String>, StoreError> {
         either!(self, store => store.check(control, quick))
+    }
+
+    /// What keeps the tenants of a server apart, and what does not; none where nothing is made yet, and for a file,
+    /// which has one tenant.
+    pub fn isolation(&self, control: &Control) -> Result<Option<Isolation>, StoreError> {
+        match &self.driver {
+            Driver::Sqlite(_) => Ok(None),
+            Driver::Postgres(store) => store.isolation(control),
+        }
     }
 
     /// Copies a consistent state into the new file `target`, which must not exist.
@@ -279,6 +299,14 @@ impl Database {
         match &self.driver {
             Driver::Sqlite(_) => Err(StoreError::Invalid("a file has one tenant: remove the file".into())),
             Driver::Postgres(store) => store.erase_tenant(control),
+        }
+    }
+
+    /// The driver of a server.
+    pub(crate) const fn on_server(&self) -> Option<&crate::postgres::Store> {
+        match &self.driver {
+            Driver::Sqlite(_) => None,
+            Driver::Postgres(store) => Some(store),
         }
     }
 

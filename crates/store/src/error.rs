@@ -93,6 +93,89 @@ pub enum Conflict {
     },
 }
 
+/// Why there is no encrypted connection to a server as the address asks for it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TlsFailure {
+    /// The server does not encrypt.
+    #[error("the server offers no TLS")]
+    NotOffered,
+    /// Nobody who is trusted stands behind its certificate.
+    #[error("the server's certificate is signed by nobody who is trusted here")]
+    UnknownIssuer,
+    /// Its certificate is somebody else's.
+    #[error("the server's certificate is not for this host{}", of_names(names))]
+    OtherName {
+        /// The names it is for.
+        names: Vec<String>,
+    },
+    /// Its certificate is too old.
+    #[error("the server's certificate has expired")]
+    Expired,
+    /// Its certificate is too new.
+    #[error("the server's certificate is not valid yet")]
+    NotYetValid,
+    /// Its certificate proves nothing for another reason.
+    #[error("the server's certificate cannot be used: {detail}")]
+    Unsuitable {
+        /// Why.
+        detail: String,
+    },
+    /// It wants another certificate of ours.
+    #[error("the server does not take the client's certificate: {detail}")]
+    ClientRefused {
+        /// What it said.
+        detail: String,
+    },
+    /// A file that the address names is missing or holds something else.
+    #[error("`{option}` names `{}`, which cannot be used: {detail}", path.display())]
+    File {
+        /// The option.
+        option: &'static str,
+        /// What it names.
+        path: PathBuf,
+        /// What is wrong.
+        detail: String,
+    },
+    /// Both sides found no common ground.
+    #[error("the TLS handshake failed: {detail}")]
+    Handshake {
+        /// Why.
+        detail: String,
+    },
+}
+
+fn of_names(names: &[String]) -> String {
+    if names.is_empty() { String::new() } else { format!(" but for {}", names.join(", ")) }
+}
+
+impl TlsFailure {
+    /// What to do about it.
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::NotOffered => {
+                "let the administrator turn `ssl` on; where nobody can listen, `sslmode=disable` does without"
+            }
+            Self::UnknownIssuer => "name the file of the authority's certificate with `sslrootcert`",
+            Self::OtherName { .. } => {
+                "name the host as its certificate does among its alternative names; `sslmode=verify-ca` takes any name"
+            }
+            Self::Expired | Self::NotYetValid => {
+                "let the administrator renew it, and look whether this machine's clock is right"
+            }
+            Self::Unsuitable { .. } => {
+                "let the administrator give the server a certificate of version 3 with the host among its alternative names"
+            }
+            Self::ClientRefused { .. } => {
+                "name a certificate that the server trusts with `sslcert` and `sslkey`"
+            }
+            Self::File { .. } => "correct the option in the address or the environment, or the file",
+            Self::Handshake { .. } => {
+                "the server must speak TLS 1.2 or 1.3; what it thinks stands in its log"
+            }
+        }
+    }
+}
+
 /// A failure of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -123,6 +206,14 @@ pub enum StoreError {
         place: PathBuf,
         /// What the server said.
         detail: String,
+    },
+    /// The connection is not encrypted as the address asks for it. The password was not sent.
+    #[error("no safe connection to `{}`: {why}", place.display())]
+    NotEncrypted {
+        /// User, host and database.
+        place: PathBuf,
+        /// Why not.
+        why: TlsFailure,
     },
     /// The server, or this role's share of it, has no connection left.
     #[error("`{}` has no connection left", place.display())]
@@ -214,6 +305,14 @@ pub enum StoreError {
         /// What is wrong.
         detail: String,
     },
+    /// A copy is not like what it was made of. It was removed; what it was made of is as it was.
+    #[error("the copy at `{}` is not the same: {detail}; it was removed, and nothing changed at the old place", place.display())]
+    CopyDiffers {
+        /// Where the copy was.
+        place: PathBuf,
+        /// What differs.
+        detail: String,
+    },
     /// Somebody else changed things first.
     #[error(transparent)]
     Conflict(#[from] Conflict),
@@ -258,13 +357,17 @@ impl StoreError {
             Self::TooManyConnections { .. } => ErrorKind::Busy,
             Self::Unreachable { .. }
             | Self::NotAdmitted { .. }
+            | Self::NotEncrypted { .. }
             | Self::Disconnected { .. }
             | Self::ReadOnly { .. }
             | Self::Full { .. }
             | Self::Io { .. }
             | Self::NetworkFilesystem { .. } => ErrorKind::Unavailable,
             Self::Newer { .. } => ErrorKind::Newer,
-            Self::MigrationChanged { .. } | Self::Foreign { .. } | Self::Corrupt { .. } => ErrorKind::Corrupt,
+            Self::MigrationChanged { .. }
+            | Self::Foreign { .. }
+            | Self::Corrupt { .. }
+            | Self::CopyDiffers { .. } => ErrorKind::Corrupt,
             Self::Conflict(_) => ErrorKind::Conflict,
             Self::NotFound { .. } => ErrorKind::NotFound,
             Self::Ambiguous { .. } | Self::Invalid(_) | Self::Parse(_) => ErrorKind::Invalid,
@@ -287,6 +390,7 @@ impl StoreError {
             Self::NotAdmitted { .. } => {
                 "check the user and the password of the address, and what the server's administrator allows".into()
             }
+            Self::NotEncrypted { why, .. } => why.hint().into(),
             Self::TooManyConnections { .. } => {
                 "try again; if it stays so, let the administrator raise `max_connections` or the role's limit".into()
             }
@@ -311,6 +415,11 @@ impl StoreError {
                 "name the database; this is another file".into()
             }
             Self::Corrupt { .. } => "run `strata doctor`; restore the newest backup if it agrees".into(),
+            Self::CopyDiffers { .. } => {
+                "end what writes to either place and try again; if it comes back, run `strata doctor --full` on the old \
+                 place and look for triggers or rules on the new one's tables"
+                    .into()
+            }
             Self::Conflict(Conflict::Leased { .. }) => "wait until the other worker has finished".into(),
             Self::Conflict(Conflict::Occupied { .. }) => {
                 "name an empty place; `export` there and `load` here put two memories together".into()

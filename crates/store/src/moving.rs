@@ -54,9 +54,12 @@ pub struct Moved {
 /// compared once more at the end. The target gets an audit row of its own, a new epoch, and what `seal` writes.
 /// Tables are compared on both sides of each step, and the audit is followed at the target, before it counts.
 ///
+/// The target is marked until [`finish`]: one that a move of this very source left behind when it was cut off is
+/// begun anew, if nobody has written to it.
+///
 /// # Errors
-/// [`crate::error::Conflict::Occupied`]; [`StoreError::Corrupt`] when the source is not whole or a copy differs, and
-/// then the target is empty again.
+/// [`crate::error::Conflict::Occupied`]; [`StoreError::Corrupt`] when the source is not whole;
+/// [`StoreError::CopyDiffers`] when a copy differs, and then the target is empty again.
 pub fn move_ledger(
     source: &Ledger,
     target: &Ledger,
@@ -65,15 +68,14 @@ pub fn move_ledger(
     how: &Move<'_>,
     seal: Seal<'_>,
 ) -> Result<Moved, StoreError> {
-    if target.database().exists(control)? {
-        return Err(occupied(target.database()));
-    }
     let moving = Moving { source, target, control, how, seal };
     let mut outcome = None;
-    let locked = source.database().write(control, |_| {
+    let locked: Result<(), _> = source.database().write(control, |transaction| {
+        transaction.may_pause()?;
         // A failure of the target must not make the source's transaction run again.
         outcome = Some(moving.run(beside));
-        Ok(())
+        // The transaction was for its lock alone and ends without effect.
+        Err(StoreError::Cancelled)
     });
     match (locked, outcome) {
         (_, Some(outcome)) => outcome,
@@ -81,6 +83,20 @@ pub fn move_ledger(
         (Err(error), None) => Err(error),
         (Ok(()), None) => Err(StoreError::Internal("a job that did not run".into())),
     }
+}
+
+/// Takes the mark off a target whose move is complete: from now on it is a ledger like any other.
+pub fn finish(target: &Ledger, control: &Control, now: Timestamp) -> Result<(), StoreError> {
+    target.write(control, now, |write| write.remove_setting(UNFINISHED))
+}
+
+/// The setting that marks a target until its move is complete; it says where the source stood.
+const UNFINISHED: &str = "unfinished_move";
+/// How the directory that a move works in begins.
+const WORKSHOP: &str = ".moving-";
+
+fn mark(from: &Head) -> String {
+    format!("{} {}", from.seq, blake3::Hash::from_bytes(from.hash).to_hex())
 }
 
 struct Moving<'a> {
@@ -94,12 +110,14 @@ struct Moving<'a> {
 impl Moving<'_> {
     fn run(&self, beside: &Path) -> Result<Moved, StoreError> {
         make_private_directory(beside)?;
+        remove_workshops(beside)?;
         let workshop = tempfile::Builder::new()
-            .prefix(".moving-")
+            .prefix(WORKSHOP)
             .tempdir_in(beside)
             .map_err(|error| explain_io("create", beside, &error))?;
         let control = self.control;
         let from = self.source.read(control, |read| read.head())?;
+        let stale = self.look_at_target(&from)?;
         let file = workshop.path().join(FILE_NAME);
         self.source.database().copy_to(control, &file)?;
         let copy = Ledger::new(workshop.path(), FaultPlan::none());
@@ -110,7 +128,10 @@ impl Moving<'_> {
             copy.database().close();
             return Ok(Moved { tables, from, head: from });
         }
-        self.record(&copy)?;
+        if stale {
+            self.target.database().discard(control)?;
+        }
+        self.record(&copy, &from)?;
         self.target.database().fill_from(control, &file)?;
         let checked = self.check(&copy, witness);
         copy.database().close();
@@ -123,16 +144,28 @@ impl Moving<'_> {
         }
     }
 
-    fn record(&self, copy: &Ledger) -> Result<(), StoreError> {
+    /// Whether something is at the target that may go: an empty ledger, or what a move that was cut off left there.
+    fn look_at_target(&self, from: &Head) -> Result<bool, StoreError> {
+        if !self.target.database().exists(self.control)? {
+            return Ok(false);
+        }
+        let (head, marked) =
+            self.target.read(self.control, |read| Ok((read.head()?, read.setting(UNFINISHED)?)))?;
+        let left_behind = marked == Some(mark(from)) && head.seq == from.seq + 1;
+        if head.seq == 0 || left_behind { Ok(true) } else { Err(occupied(self.target.database())) }
+    }
+
+    fn record(&self, copy: &Ledger, from: &Head) -> Result<(), StoreError> {
         let Move { epoch, principal, face, now, .. } = self.how;
         let reason = format!("epoch {epoch} began");
-        let from = self.source.database().place().to_string();
+        let place = self.source.database().place().to_string();
         copy.write(self.control, *now, |write| {
             write.record(&NewAudit {
                 reason: &reason,
-                ..NewAudit::new(principal, *face, "migrate_store", &from)
+                ..NewAudit::new(principal, *face, "migrate_store", &place)
             })?;
             write.set_epoch(epoch)?;
+            write.set_setting(UNFINISHED, &mark(from))?;
             (self.seal)(write)
         })?;
         copy.database().checkpoint(self.control)?;
@@ -144,10 +177,12 @@ impl Moving<'_> {
     fn check(&self, copy: &Ledger, witness: Checkpoint) -> Result<Head, StoreError> {
         self.same(copy, self.target, copy)?;
         let report = self.target.read(self.control, |read| read.verify_audit(&[witness], self.how.key))?;
-        self.refuse_damaged(report.findings.iter().map(ToString::to_string).collect())?;
+        if let Some(finding) = report.findings.first() {
+            return Err(self.differs(finding.to_string()));
+        }
         let now = self.source.read(self.control, |read| read.head())?;
         if now.hash != witness.hash {
-            return Err(self.damaged(format!("somebody wrote change {} meanwhile", now.seq)));
+            return Err(self.differs(format!("somebody wrote change {} to the source meanwhile", now.seq)));
         }
         Ok(report.head)
     }
@@ -158,10 +193,10 @@ impl Moving<'_> {
         let (one, other) = (digest(one)?, digest(other)?);
         match one.iter().zip(&other).find(|(one, other)| one != other) {
             None => Ok(one),
-            Some((one, other)) => Err(self.damaged(format!(
-                "table {} has {} rows, its copy has {} or others",
-                one.table, one.rows, other.rows
-            ))),
+            Some((one, other)) if one.rows == other.rows => Err(self
+                .differs(format!("table {} has the same number of rows and not the same rows", one.table))),
+            Some((one, other)) => Err(self
+                .differs(format!("table {} has {} rows, its copy has {}", one.table, one.rows, other.rows))),
         }
     }
 
@@ -169,7 +204,23 @@ impl Moving<'_> {
         findings.into_iter().next().map_or(Ok(()), |detail| Err(self.damaged(detail)))
     }
 
+    fn differs(&self, detail: String) -> StoreError {
+        StoreError::CopyDiffers { place: self.target.database().path().to_path_buf(), detail }
+    }
+
     fn damaged(&self, detail: String) -> StoreError {
         StoreError::Corrupt { path: self.source.database().path().to_path_buf(), detail }
     }
+}
+
+/// Removes what moves that were cut off left in `beside`. None is at work: the source's lock is held.
+fn remove_workshops(beside: &Path) -> Result<(), StoreError> {
+    let entries = std::fs::read_dir(beside).map_err(|error| explain_io("list", beside, &error))?;
+    for entry in entries.flatten() {
+        if entry.file_name().to_string_lossy().starts_with(WORKSHOP) {
+            let path = entry.path();
+            std::fs::remove_dir_all(&path).map_err(|error| explain_io("remove", &path, &error))?;
+        }
+    }
+    Ok(())
 }

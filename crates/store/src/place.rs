@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use crate::{error::StoreError, ledger::LOCAL, postgres, sqlite};
+use crate::{error::StoreError, ledger::LOCAL, postgres, postgres::TlsOptions, sqlite};
 
 /// Where a database lies.
 #[derive(Debug, Clone)]
@@ -71,14 +71,23 @@ pub struct Server {
 const LONGEST_TENANT: usize = 100;
 
 impl Server {
-    /// Reads `postgres://user:password@host:port/database`. Connects to nothing.
+    /// Reads `postgres://user:password@host:port/database`, or `host=HOST user=USER dbname=DATABASE`. Connects to
+    /// nothing.
     ///
     /// # Errors
     /// [`StoreError::Invalid`] for what is no such address or asks for what cannot be kept, and for a tenant
     /// that is not 1 to 100 letters, digits, `-`, `_` and `.` of ASCII. None repeats the address.
     pub fn parse(url: &str, tenant: &str) -> Result<Self, StoreError> {
+        Self::parse_with(url, tenant, &TlsOptions::default())
+    }
+
+    /// The same; what the address does not say of encryption, `environment` may. Reads no file that they name.
+    ///
+    /// # Errors
+    /// The same, and for words of encryption that there are not or that do not go together.
+    pub fn parse_with(url: &str, tenant: &str, environment: &TlsOptions) -> Result<Self, StoreError> {
         check_tenant(tenant)?;
-        Ok(Self { address: postgres::Address::parse(url)?, tenant: tenant.into() })
+        Ok(Self { address: postgres::Address::parse(url, environment)?, tenant: tenant.into() })
     }
 
     /// Another tenant's rows on the same server.

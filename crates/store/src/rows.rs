@@ -103,6 +103,14 @@ pub(crate) fn listed<'p, V: Into<Param<'p>>>(
     places
 }
 
+/// Adds `values` to the parameters and returns them as a table of one column, for `WITH name (column) AS (...)`.
+pub(crate) fn tabled<'p, V: Into<Param<'p>>>(
+    params: &mut Vec<Param<'p>>,
+    values: impl IntoIterator<Item = V>,
+) -> String {
+    format!("VALUES ({})", listed(params, values).replace(", ", "), ("))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

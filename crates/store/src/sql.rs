@@ -8,7 +8,7 @@ use std::{
 
 use strata_core::{cancel::Cancel, time::Timestamp};
 
-pub use crate::database::{Access, Creation, Database, DatabaseOptions};
+pub use crate::database::{Access, Creation, Database, DatabaseOptions, Isolation};
 use crate::{error::StoreError, postgres, sqlite};
 
 /// How long a job may wait and what may end it early.
@@ -275,6 +275,7 @@ impl<'t> Transaction<'t> {
         params: &[Param<'_>],
         map: impl FnOnce(&Row<'_>) -> Result<T, StoreError>,
     ) -> Result<Option<T>, StoreError> {
+        refuse_zero(params)?;
         either!(AnySession, self.0, session => session.query_one(sql, params, map))
     }
 
@@ -285,17 +286,20 @@ impl<'t> Transaction<'t> {
         params: &[Param<'_>],
         visit: impl FnMut(&Row<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
+        refuse_zero(params)?;
         either!(AnySession, self.0, session => session.for_each(sql, params, visit))
     }
 
     /// Runs a statement and returns the number of rows it changed.
     pub fn execute(&self, sql: &str, params: &[Param<'_>]) -> Result<usize, StoreError> {
+        refuse_zero(params)?;
         either!(AnySession, self.0, session => session.execute(sql, params))
     }
 
     /// Runs a statement whose count of rows nobody needs, at the latest before the next that is waited for. On a
     /// server it goes out together with that one, which then reports its failure.
     pub fn post(&self, sql: &str, params: &[Param<'_>]) -> Result<(), StoreError> {
+        refuse_zero(params)?;
         match self.0 {
             AnySession::Sqlite(session) => session.execute(sql, params).map(drop),
             AnySession::Postgres(session) => session.post(sql, params),
@@ -307,8 +311,27 @@ impl<'t> Transaction<'t> {
         either!(AnySession, self.0, session => session.path())
     }
 
+    /// Keeps the transaction, and its locks, through a pause that is longer than a client may usually make.
+    pub(crate) fn may_pause(&self) -> Result<(), StoreError> {
+        match self.0 {
+            AnySession::Sqlite(_) => Ok(()),
+            AnySession::Postgres(session) => {
+                session.batch("SET LOCAL idle_in_transaction_session_timeout = 0")
+            }
+        }
+    }
+
     /// Runs several statements without parameters: schema changes.
     pub fn batch(&self, sql: &str) -> Result<(), StoreError> {
         either!(AnySession, self.0, session => session.batch(sql))
     }
+}
+
+/// PostgreSQL's text has no place for this one character, so no store takes it: what one keeps the other can, too.
+fn refuse_zero(params: &[Param<'_>]) -> Result<(), StoreError> {
+    let holds = |param: &Param<'_>| matches!(param, Param::Text(text) if text.as_bytes().contains(&0));
+    if params.iter().any(holds) {
+        return Err(StoreError::Invalid("a text holds the character U+0000, which no store keeps".into()));
+    }
+    Ok(())
 }

@@ -130,21 +130,26 @@ fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '.' | '$')
 }
 
+/// What a statement begins with, or goes on with after `WITH`.
+const VERBS: [&str; 4] = ["SELECT", "INSERT", "UPDATE", "DELETE"];
+
 /// Looks at a statement, a subselect, or what else stands in parentheses. `outer` are the names of the tables around it.
 fn look(nodes: &[Node<'_>], outer: &[&str]) -> Option<String> {
-    let begins = |word| nodes.first().is_some_and(|node: &Node<'_>| node.is(word));
-    if !["SELECT", "INSERT", "UPDATE", "DELETE"].into_iter().any(begins) {
-        return nodes.iter().find_map(|node| match node {
-            Node::Group(inner) => look(inner, outer),
-            _ => None,
-        });
+    let verb = nodes.iter().position(|node| VERBS.into_iter().any(|verb| node.is(verb)));
+    let (before, statement) = nodes.split_at(verb.unwrap_or(nodes.len()));
+    let within = before.iter().find_map(|node| match node {
+        Node::Group(inner) => look(inner, outer),
+        _ => None,
+    });
+    if within.is_some() || statement.is_empty() {
+        return within;
     }
-    if begins("INSERT")
-        && let Some(found) = look_at_insert(nodes)
+    if statement.first().is_some_and(|node| node.is("INSERT"))
+        && let Some(found) = look_at_insert(statement)
     {
         return Some(found);
     }
-    nodes.split(|node| node.is("UNION")).find_map(|arm| look_at_arm(arm, outer))
+    statement.split(|node| node.is("UNION")).find_map(|arm| look_at_arm(arm, outer))
 }
 
 /// Whether the columns and the conflict target of an insert name the tenant.
@@ -154,7 +159,7 @@ fn look_at_insert(nodes: &[Node<'_>]) -> Option<String> {
         _ => false,
     };
     let Some(Node::Word(table)) = nodes.get(2) else { return Some("an insert into nothing".to_owned()) };
-    if !tables().contains(table) {
+    if !is_ours(table) {
         return None;
     }
     if !names_tenant(nodes.get(3)) {
@@ -208,6 +213,9 @@ fn look_at_arm(nodes: &[Node<'_>], outer: &[&str]) -> Option<String> {
     })
 }
 
+/// What ends the list of tables after `FROM`.
+const ENDS_LIST: [&str; 8] = ["WHERE", "SET", "ORDER", "GROUP", "LIMIT", "RETURNING", "SELECT", "HAVING"];
+
 /// The tables of ours with what they are called here, and what subselects in `FROM` are called.
 fn touched<'s>(nodes: &[Node<'s>]) -> (Vec<(&'s str, &'s str)>, Vec<&'s str>) {
     const NO_NAME: [&str; 16] = [
@@ -229,11 +237,15 @@ fn touched<'s>(nodes: &[Node<'s>]) -> (Vec<(&'s str, &'s str)>, Vec<&'s str>) {
         "OFFSET",
     ];
     let (mut ours, mut derived) = (Vec::new(), Vec::new());
+    let mut in_list = false;
     for (at, node) in nodes.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|before| nodes.get(before));
-        let names = (node.is("FROM") && !before.is_some_and(|node| node.is("DISTINCT")))
+        let from = node.is("FROM") && !before.is_some_and(|node| node.is("DISTINCT"));
+        in_list = from || (in_list && !ENDS_LIST.iter().any(|end| node.is(end)));
+        let names = from
             || node.is("JOIN")
-            || (node.is("UPDATE") && !before.is_some_and(|node| node.is("DO")));
+            || (node.is("UPDATE") && !before.is_some_and(|node| node.is("DO")))
+            || (in_list && (matches!(node, Node::Mark(',')) || node.is("USING")));
         if !names {
             continue;
         }
@@ -243,14 +255,17 @@ fn touched<'s>(nodes: &[Node<'s>]) -> (Vec<(&'s str, &'s str)>, Vec<&'s str>) {
             _ => None,
         };
         match nodes.get(at + 1) {
-            Some(Node::Word(table)) if tables().contains(table) => {
-                ours.push((*table, alias.unwrap_or(table)));
-            }
+            Some(Node::Word(table)) if is_ours(table) => ours.push((*table, alias.unwrap_or(table))),
             Some(Node::Group(_)) => derived.extend(alias),
             _ => {}
         }
     }
     (ours, derived)
+}
+
+/// Whether it is one of our tables, with or without its schema.
+fn is_ours(table: &str) -> bool {
+    tables().contains(table.rsplit('.').next().unwrap_or(table))
 }
 
 /// The sides of equalities that are outside parentheses.
@@ -261,6 +276,9 @@ fn equalities<'s>(nodes: &[Node<'s>]) -> Vec<(&'s str, &'s str)> {
     };
     nodes.windows(3).filter_map(equality).collect()
 }
+
+#[cfg(test)]
+mod written;
 
 #[cfg(test)]
 mod tests {
@@ -317,6 +335,11 @@ mod tests {
             "UPDATE memories SET status = s.status FROM memory_states s
                  WHERE memories.tenant = $1 AND s.number = memories.number",
             "DELETE FROM tails WHERE tenant = $1 AND slot IN (SELECT slot FROM tails LIMIT $2)",
+            "SELECT 1 FROM memories m, audit a WHERE m.tenant = $1 AND a.seq = m.seq",
+            "DELETE FROM tails USING passages p WHERE tails.tenant = $1 AND p.slot = tails.slot",
+            "WITH own AS (SELECT number FROM memories WHERE tenant = $1) SELECT 1 FROM audit",
+            "WITH own AS (SELECT number FROM memories) SELECT 1 FROM audit WHERE tenant = $1",
+            "SELECT 1 FROM strata_ledger.audit",
         ] {
             assert!(missing(sql).is_some(), "{sql}");
         }

@@ -123,7 +123,7 @@ fn eight_processes_start_at_once_on_a_fresh_home() {
     let mut longest = 0;
     let begun = Instant::now();
     for start in 0..starts {
-        let home = TestHome::new();
+        let home = TestHome::bare();
         let children: Vec<Child> = (0..PROCESSES).map(|me| spawn(&home, me, WRITES, "")).collect();
         go(&home);
         let started = Instant::now();
@@ -165,7 +165,7 @@ fn a_killed_writer_loses_nothing_it_acknowledged() {
         ("migrate:1:kill", 0),
         ("open:1:kill", 0),
     ] {
-        let home = TestHome::new();
+        let home = TestHome::bare();
         let child = spawn(&home, 1, 20, faults);
         go(&home);
         let (acknowledged, _, error) = finish(child);
@@ -190,7 +190,7 @@ fn a_killed_writer_loses_nothing_it_acknowledged() {
 #[test]
 fn writers_killed_at_any_moment_leave_a_valid_chain() {
     for round in 0..8_u64 {
-        let home = TestHome::new();
+        let home = TestHome::bare();
         let mut children: Vec<Child> = (0..4).map(|me| spawn(&home, me, 10_000, "")).collect();
         go(&home);
         std::thread::sleep(Duration::from_millis(60 + 45 * round));

@@ -212,6 +212,7 @@ fn a_purge_leaves_no_byte_and_nothing_else_changes() {
         log[at].source = memory(number);
         log[at].subject = Some(strata_store::index::Subject {
             keep_text: true,
+            owner: format!("{secret} the speaker"),
             ..subject("alpha", format!("the {secret} of {number} was moved"))
         });
     }
@@ -225,8 +226,8 @@ fn a_purge_leaves_no_byte_and_nothing_else_changes() {
     assert_eq!(Ask { is_semantic: false, ..Ask::new(&warm) }.lines(secret).len(), 2);
     assert!(contains(&bytes_of(home.path()), secret));
 
-    let writer = index.writer(&Control::default()).expect("opens").expect("free");
-    writer.purge(TENANT, &purged).expect("purges");
+    let mut writer = index.writer(&Control::default()).expect("opens").expect("free");
+    writer.purge(TENANT, &purged, strata_store::Rewrite::Everything).expect("purges");
     drop(writer);
     assert!(!contains(&bytes_of(home.path()), secret));
     for index in [&index, &warm] {

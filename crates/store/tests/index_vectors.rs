@@ -52,12 +52,21 @@ fn a_second_set_grows_beside_the_first_and_takes_over_at_once() {
     let old = embed("roba").expect("a vector");
     assert!(ask(&warm, MODEL, &old).expect("answers").is_semantic);
 
+    // The count is that of the list: of no set, of one that is half filled, and of a complete one.
+    let counts_agree = |model: &str| {
+        let listed = index.missing(TENANT, model, usize::MAX).expect("lists").len();
+        assert_eq!(index.missing_count(TENANT, model).expect("counts"), listed, "{model}");
+        listed
+    };
+    assert_eq!((counts_agree(MODEL), counts_agree(OTHER) > 500), (0, true));
     assert!(fill(&index, 500) == 500);
+    assert!(counts_agree(OTHER) > 0);
     let writer = index.writer(&Control::default()).expect("opens").expect("free");
     let early = writer.switch_to(TENANT, OTHER).expect_err("not complete");
     assert_eq!(early.kind(), ErrorKind::Invalid);
     drop(writer);
     while fill(&index, 700) > 0 {}
+    assert_eq!(counts_agree(OTHER), 0);
 
     // Still the old one; a vector of the new one is refused, and the other way round afterwards.
     assert_eq!(ask(&warm, OTHER, &[1.0, 0.0, 0.0]).expect_err("mixed").kind(), ErrorKind::Invalid);

@@ -31,9 +31,9 @@ fn bodies(fixture: &Fixture, filter: &MemoryFilter) -> Vec<String> {
 #[test]
 fn a_memory_comes_back_as_it_was_stored() {
     let fixture = Fixture::new();
-    // A server refuses U+0000 and says so; the gate lets none through.
-    let zero = if fixture.is_on_server() { "" } else { "\0" };
-    let mut new = fixture.memory(&format!("端口 5432，不是 5433。{zero}\u{202e}e\u{301}"));
+    let zero = fixture.remember(&fixture.memory("端口\0 5432")).expect_err("no store keeps it");
+    assert!(matches!(&zero, StoreError::Invalid(what) if what.contains("U+0000")), "{zero:?}");
+    let mut new = fixture.memory("端口 5432，不是 5433。\u{202e}e\u{301}");
     new.kind = Kind::parse("decision").expect("kind");
     new.title = "Port".into();
     new.scope = Scope { branch: Some("main".into()), ..Scope::project("web") };
@@ -68,7 +68,7 @@ fn a_memory_comes_back_as_it_was_stored() {
 
 #[test]
 fn a_creation_that_was_cut_short_is_no_ledger_and_is_made_up_for() {
-    let home = strata_testkit::home::TestHome::new();
+    let home = strata_testkit::home::TestHome::bare();
     let faults = FaultPlan::parse("migrate:3:io").expect("well formed");
     home.ledger(faults).initialise(&Control::default(), &fixture::birth()).expect_err("cut short");
     let ledger = home.ledger(FaultPlan::none());
@@ -80,7 +80,7 @@ fn a_creation_that_was_cut_short_is_no_ledger_and_is_made_up_for() {
 
 #[test]
 fn nothing_can_be_written_before_the_birth() {
-    let home = strata_testkit::home::TestHome::new();
+    let home = strata_testkit::home::TestHome::bare();
     let ledger = home.ledger(FaultPlan::none());
     let error =
         ledger.write(&Control::default(), Timestamp(1), |w| audited(w, "x", "")).expect_err("not born");
@@ -100,7 +100,7 @@ fn prefixes_find_one_or_list_what_they_fit() {
     }
     let find = |text: &str| {
         let prefix = PartialId::parse(text).expect("well formed");
-        fixture.ledger.read(&Control::default(), |r| r.memory_by_prefix(&prefix))
+        fixture.ledger.read(&Control::default(), |r| r.memory_by_prefix(&prefix, None))
     };
     assert_eq!(find("mem_000000").expect("one").id, "mem_0000000001");
     assert_eq!(
@@ -286,8 +286,40 @@ fn bands_find_near_duplicates_most_alike_first() {
         let new = NewMemory { bands, ..fixture.memory("") };
         fixture.remember(&NewMemory { identity: format!("{:?}", new.bands), ..new }).expect("stored");
     }
-    let hits = fixture.read(|r| r.by_bands(&[2, 3, 4, -1], 10));
+    let hits = fixture.read(|r| r.by_bands(&[2, 3, 4, -1], &Scope::user(), 10));
     assert_eq!(hits.iter().map(|h| (h.number, h.shared)).collect::<Vec<_>>(), [(2, 3), (1, 2)]);
+}
+
+#[test]
+fn what_a_reader_does_not_see_takes_no_place_among_near_duplicates() {
+    let fixture = Fixture::new();
+    let project = |name: &str| Scope::project(name);
+    for n in 0..30 {
+        let hidden = NewMemory { bands: vec![1, 2, 3], scope: project("elsewhere"), ..fixture.memory("") };
+        fixture.remember(&NewMemory { identity: format!("hidden {n}"), ..hidden }).expect("stored");
+    }
+    let seen = NewMemory { bands: vec![2], scope: project("web"), ..fixture.memory("seen") };
+    let number = fixture.remember(&seen).expect("stored");
+    let hits = fixture.read(|r| r.by_bands(&[1, 2, 3], &project("web"), 10));
+    assert_eq!(hits.iter().map(|h| h.number).collect::<Vec<_>>(), [number]);
+}
+
+#[test]
+fn a_prefix_is_told_by_what_the_reader_sees() {
+    let fixture = Fixture::new();
+    let project = |name: &str| Scope::project(name);
+    for (bits, name) in [(1, "elsewhere"), (2, "elsewhere"), (3, "web")] {
+        let id = Id::from_bits(IdKind::Memory, bits);
+        let new = NewMemory { id, scope: project(name), ..fixture.memory(&format!("text {bits}")) };
+        fixture.remember(&new).expect("stored");
+    }
+    let prefix = PartialId::parse("mem_000000").expect("six characters");
+    let find = |reader: Option<&Scope>| {
+        fixture.ledger.read(&Control::default(), |r| r.memory_by_prefix(&prefix, reader))
+    };
+    assert_eq!(find(Some(&project("web"))).expect("one").body, "text 3");
+    assert!(matches!(find(None), Err(StoreError::Ambiguous { candidates, .. }) if candidates.len() == 3));
+    assert!(matches!(find(Some(&Scope::user())), Err(StoreError::NotFound { .. })));
 }
 
 #[test]
@@ -327,7 +359,7 @@ fn a_full_disk_half_way_leaves_nothing() {
             let error = fixture.remember(&new).expect_err("scripted");
             assert_eq!(error.kind(), ErrorKind::Unavailable, "{nth} {fault}");
             assert_eq!(fixture.read(|r| r.totals()).audit, 0);
-            assert_eq!(fixture.read(|r| r.by_bands(&[1], 1)), []);
+            assert_eq!(fixture.read(|r| r.by_bands(&[1], &Scope::user(), 1)), []);
             assert_eq!(fixture.remember(&new).expect("the disk has space again"), 1);
             assert!(fixture.read(|r| r.verify_audit(&[], None)).is_whole());
         }

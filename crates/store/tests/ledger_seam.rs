@@ -75,13 +75,15 @@ fn the_file_appears_with_the_first_write_and_is_private() {
 fn values_keep_their_types_and_the_wrong_type_is_an_error() {
     let directory = tempfile::tempdir().expect("temporary directory");
     let database = Database::new(options(directory.path(), ""));
-    let nul = "a\0b";
+    let text = "a\u{1}b";
     let row = database.write(&Control::default(), |t| {
-        t.query_one("SELECT $3, $1, $2, $4, $1", params![7_i64, nul, Some(1.5), b"\xff\x00"], |row| {
+        t.query_one("SELECT $3, $1, $2, $4, $1", params![7_i64, text, Some(1.5), b"\xff\x00"], |row| {
             Ok((row.get::<f64>(0)?, row.get::<i64>(1)?, row.get::<String>(2)?, row.get::<Vec<u8>>(3)?))
         })
     });
-    assert_eq!(row.expect("read"), Some((1.5, 7, nul.to_owned(), vec![255, 0])));
+    assert_eq!(row.expect("read"), Some((1.5, 7, text.to_owned(), vec![255, 0])));
+    let zero = database.read(&Control::default(), |t| t.query_one("SELECT $1", params!["a\0b"], |_| Ok(())));
+    assert_eq!(zero.expect_err("a server's text has no place for it").kind(), ErrorKind::Invalid);
     let wrong =
         database.read(&Control::default(), |t| t.query_one("SELECT 'x'", &[], |row| row.get::<i64>(0)));
     assert_eq!(wrong.expect_err("text is no integer").kind(), ErrorKind::Corrupt);

@@ -108,7 +108,7 @@ fn neighbours_are_ordered_by_time_then_number() {
     assert_eq!(fixture.read(|r| r.episodes(&filter)).into_iter().map(|e| e.text).collect::<String>(), "bc");
     let id = &turns[0].id;
     let prefix = PartialId::parse(&id.as_str()[..10]).expect("long enough");
-    assert_eq!(fixture.read(|r| r.episode_by_prefix(&prefix)).id, id.as_str());
+    assert_eq!(fixture.read(|r| r.episode_by_prefix(&prefix, None)).id, id.as_str());
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn a_job_has_one_worker_at_a_time() {
     .expect("renewed");
     at(7, &|w| {
         assert_eq!(w.take_job("reindex", "b", Timestamp(12))?, None, "still held");
-        assert_eq!(w.start_alone(&job(1), "b", Timestamp(12))?, None);
+        assert_eq!(w.start_alone(&job(1), "b", Timestamp(12), None)?, None);
         Ok(())
     })
     .expect("worked");
@@ -240,12 +240,15 @@ fn a_job_has_one_worker_at_a_time() {
     at(10, &|w| w.finish_job(first.id.as_str(), "b", JobState::Done, "{\"n\":1}")).expect("finished");
     assert_eq!(fixture.read(|r| r.last_done("reindex")).and_then(|j| j.finished_at), Some(Timestamp(10)));
     at(11, &|w| {
-        let alone = w.start_alone(&job(1), "c", Timestamp(15))?.expect("nobody at work");
+        let alone = w.start_alone(&job(1), "c", Timestamp(15), Some("b"))?.expect("nobody at work");
         assert!(w.cancel_job(&alone.id)?);
         assert!(!w.cancel_job(&alone.id)?);
         let renewed = w.renew_job(&alone.id, "c", Timestamp(30), Progress { done: 1, total: 1, message: "" });
         assert_eq!(renewed.expect_err("cancelled").kind(), ErrorKind::Conflict);
-        w.start_alone(&job(1), "d", Timestamp(12))?;
+        w.start_alone(&job(1), "d", Timestamp(40), None)?;
+        assert_eq!(w.start_alone(&job(1), "e", Timestamp(40), Some("another"))?, None);
+        let taken = w.start_alone(&job(1), "e", Timestamp(12), Some("d"))?;
+        assert!(taken.is_some(), "the process of the holder is gone");
         Ok(())
     })
     .expect("worked");
@@ -256,7 +259,7 @@ fn a_job_has_one_worker_at_a_time() {
     })
     .expect("worked");
     let states: Vec<_> = fixture.read(|r| r.jobs(Some("reindex"), 10)).into_iter().map(|j| j.state).collect();
-    assert_eq!(states.len(), 2);
+    assert_eq!(states.len(), 3);
     assert!(states.contains(&JobState::Failed) && states.contains(&JobState::Cancelled));
 }
 

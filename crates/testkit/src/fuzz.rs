@@ -8,7 +8,17 @@ use strata_core::{
     analysis::{self, MAX_QUERY_TERMS, QueryContext},
     budget, duplicate,
     id::Id,
-    markdown, redact, route, time,
+    knowledge::{
+        dedup::{self, Known, Mode},
+        family,
+        name::{Name, VaultPath},
+        pointer,
+    },
+    markdown::{
+        self, Body, Outline,
+        edit::{self, Heading, Place},
+    },
+    redact, route, time,
 };
 use strata_engine::{
     context::operation::Context,
@@ -29,6 +39,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("analysis", analysis),
     ("redaction", redaction),
     ("markdown", markdown_sections),
+    ("vault", vault_edits),
     ("episodes", episode_lines),
     ("export_file", export_file),
     ("arguments", arguments),
@@ -92,6 +103,42 @@ pub fn markdown_sections(data: &[u8]) {
     }
 }
 
+/// A file of the vault, a heading and a text, each on its side of a `\0`: an edit touches its section alone.
+///
+/// # Panics
+/// A law is broken.
+pub fn vault_edits(data: &[u8]) {
+    let whole = String::from_utf8_lossy(data);
+    let mut fields = whole.splitn(3, '\0');
+    let (file, heading, content) =
+        (fields.next().unwrap_or(""), fields.next().unwrap_or("A"), fields.next().unwrap_or("x"));
+    names(heading);
+    let outline = Outline::parse(file);
+    let Ok(heading) = Heading::parse(heading) else { return };
+    let Ok(body) = Body::fit(content, heading.as_str()) else { return };
+    assert!(Outline::parse(body.as_str()).entries().is_empty(), "{:?} opens a section", body.as_str());
+    for (index, entry) in outline.entries().iter().enumerate() {
+        if let Ok(edited) = edit::replace_body(file, index, &body) {
+            assert!(
+                edited.starts_with(&file[..entry.body.start]) && edited.ends_with(&file[entry.body.end..])
+            );
+            assert_eq!(Outline::parse(&edited).entries().len(), outline.entries().len());
+        }
+        if let Ok(edited) = edit::move_within(file, index, Place::Last) {
+            assert_eq!(Outline::parse(&edited).entries().len(), outline.entries().len());
+        }
+    }
+    let known = outline.entries().iter().enumerate().take(4);
+    let known: Vec<_> = known.map(|(i, e)| Known { heading: &e.heading, body: outline.body(i) }).collect();
+    for mode in [Mode::Upsert, Mode::Append, Mode::Merge] {
+        let found = dedup::resolve(mode, heading.as_str(), body.as_str(), &known, &[]);
+        assert!(found.likest.is_none_or(|like| like.index < known.len()));
+    }
+    if let Ok(edited) = edit::insert(file, Place::Last, &heading, &body) {
+        assert!(edited.starts_with(file));
+    }
+}
+
 /// Conversations: every line is taken or named.
 ///
 /// # Panics
@@ -102,6 +149,17 @@ pub fn episode_lines(data: &[u8]) {
     let (good, bad) = episodes::parse(&text, &TimeZone::UTC);
     assert!(good.iter().all(|(line, episode)| (1..=lines).contains(line) && !episode.text.is_empty()));
     assert!(bad.iter().all(|b| (1..=lines).contains(&b.line) && !b.reason.is_empty()));
+}
+
+/// Names, and what is made of headings.
+fn names(text: &str) {
+    if let Ok(name) = Name::domain(text) {
+        assert_eq!(Name::parse(name.as_str()).as_ref(), Ok(&name));
+        assert_eq!(VaultPath::parse(&format!("{name}.md")), Ok(VaultPath::of_domain(name)));
+    }
+    let skeleton = family::skeleton(text);
+    assert!(family::skeleton(&skeleton).len() <= skeleton.len());
+    assert!(pointer::summary(text).chars().filter(|c| *c == '\n').count() == 0);
 }
 
 /// Exports: what can be read is written again as something that reads the same.

@@ -23,6 +23,8 @@ pub struct TestHome {
     directory: TempDir,
     home: PathBuf,
     store: TestStore,
+    /// Whether its database begins with its tables.
+    with_tables: bool,
     database: OnceLock<Option<TestDatabase>>,
 }
 
@@ -41,7 +43,17 @@ impl TestHome {
     /// The machine refuses a temporary directory.
     pub fn on(store: TestStore) -> Self {
         let directory = TempDir::new().expect("a temporary directory");
-        Self { home: directory.path().join("home"), directory, store, database: OnceLock::new() }
+        let home = directory.path().join("home");
+        Self { home, directory, store, with_tables: true, database: OnceLock::new() }
+    }
+
+    /// A fresh one for a test of how a memory comes into being: on a server its database has nothing in it, no
+    /// tables either.
+    ///
+    /// # Panics
+    /// The machine refuses a temporary directory.
+    pub fn bare() -> Self {
+        Self { with_tables: false, ..Self::new() }
     }
 
     /// The same with a home that exists, empty: the whole directory.
@@ -56,7 +68,9 @@ impl TestHome {
 
     /// The database of the home's memory, made by the first look; none where that lies in the home.
     pub fn database(&self) -> Option<&TestDatabase> {
-        self.database.get_or_init(|| self.store.database()).as_ref()
+        let make =
+            || if self.with_tables { self.store.database_with_tables() } else { self.store.database() };
+        self.database.get_or_init(make).as_ref()
     }
 
     /// The server, and the only tenant there, where the home's memory lies on one.
@@ -105,8 +119,7 @@ impl TestHome {
     /// Takes every index away. Nobody may have one open.
     pub fn lose_indexes(&self) {
         let Some(database) = self.database() else { return self.lose_files("index-") };
-        let schemas =
-            database.ask("SELECT nspname FROM pg_namespace WHERE starts_with(nspname, 'strata_index_')");
+        let schemas = database.index_schemas();
         assert!(!schemas.is_empty(), "there is no index");
         for schema in schemas {
             database.administer(&format!("DROP SCHEMA {schema} CASCADE"));

@@ -1,4 +1,4 @@
-//! Test support: temporary homes, databases on real servers, the real binary as a process, scripts that speak MCP to it, damage, and
+//! Test support: temporary homes, databases on real servers, a server of a test's own, the real binary as a process, scripts that speak MCP to it, damage, and
 //! what a fuzzer runs.
 //!
 //! Never shipped. Faults end the test with a panic that says what was expected.
@@ -8,7 +8,10 @@
 pub mod binary;
 pub mod fuzz;
 pub mod home;
+mod looks;
 pub mod mcp;
 pub mod older;
+pub mod server;
 pub mod store;
 pub mod tamper;
+mod template;

@@ -9,7 +9,7 @@ use std::{error::Error, ffi::OsString, path::Path};
 
 use crate::{Outcome, foreign, shell::say};
 use programs::Programs;
-use server::Server;
+use server::{Purpose, Server};
 
 /// The administrator's connection to a server without pgvector.
 const PLAIN: &str = "STRATA_TEST_POSTGRES";
@@ -83,11 +83,15 @@ impl Kind {
 
     /// Finds or installs the programs and starts a server, without waiting for it.
     fn begin(self, tools: &Path) -> Result<server::Starting, Box<dyn Error>> {
+        self.begin_for(tools, Purpose::Tests)
+    }
+
+    fn begin_for(self, tools: &Path, purpose: Purpose) -> Result<server::Starting, Box<dyn Error>> {
         let programs = match self {
             Self::Plain => Programs::plain(),
             Self::Pgvector => Programs::pgvector(tools),
         };
-        programs.and_then(|p| Server::start(&p)).map_err(|e| format!("{}: {e}", self.name()).into())
+        programs.and_then(|p| Server::start(&p, purpose)).map_err(|e| format!("{}: {e}", self.name()).into())
     }
 }
 

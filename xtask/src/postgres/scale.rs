@@ -1,37 +1,60 @@
-//! `scale`: many tenants on one server, written and read by several processes at once, and how that differs from each
-//! of them alone. Figures for docs/scale.md, not tests: machines differ.
+//! `scale`: many tenants on one server, written and read by several processes at once, how that differs from each
+//! of them alone, and what grows how. Figures for docs/scale.md, not tests: machines differ.
+
+mod observed;
+mod report;
+mod served;
 
 use std::{
     error::Error,
     fs,
-    io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
-    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    process::Command,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
     thread,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{Kind, programs::Programs};
+use super::{Kind, server::Purpose};
 use crate::{
     Outcome, foreign,
     quality::corpus,
     shell::{output, say},
 };
+use observed::Observed;
+use served::{Served, finish};
 
-const USAGE: &str =
-    "usage: cargo xtask scale --binary PATH [--tenants N] [--passages N] [--processes N] [--server URL]";
+const USAGE: &str = "usage: cargo xtask scale --binary PATH [--tenants N] [--passages N] [--processes N] \
+                     [--minutes N] [--gigabytes N] [--server URL]";
+
+/// Recalls that are timed for a tenant, alone and again while others write.
+const RECALLS: usize = 60;
+/// Writes that are timed for a tenant alone.
+const WRITES: usize = 20;
+/// Every so many words of a sentence make a question of 8.
+const EVERY: usize = 3;
 
 type Fallible<T> = Result<T, Box<dyn Error>>;
 
 /// `scale`: see the module.
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let plan = Plan::read(arguments)?;
-    let started =
-        if plan.server.is_none() { Some(Kind::Plain.begin(&foreign::directory()?)?.ready()?) } else { None };
-    let url = plan.server.clone().or_else(|| started.as_ref().map(super::Server::url)).ok_or(USAGE)?;
-    let trial = Trial { url, directory: tempfile::tempdir()?, plan };
+    let started = match plan.server {
+        None => Some(Kind::Plain.begin_for(&foreign::directory()?, Purpose::Figures)?.ready()?),
+        Some(_) => None,
+    };
+    let administrator =
+        plan.server.clone().or_else(|| started.as_ref().map(super::Server::url)).ok_or(USAGE)?;
+    let place = Place::make(&administrator)?;
+    let directory = tempfile::tempdir()?;
+    let server = Observed::new(&place.administrator)?;
+    let trial =
+        Trial { begun: Instant::now(), filled: vec![0; plan.tenants], directory, place, server, plan };
     trial.run()
 }
 
@@ -41,9 +64,10 @@ struct Plan {
     tenants: usize,
     passages: usize,
     processes: usize,
-    /// Recalls and writes per tenant and phase.
-    recalls: usize,
-    writes: usize,
+    /// Nothing more is brought in after so many minutes.
+    minutes: u64,
+    /// Nor once the database is so large.
+    gigabytes: f64,
     server: Option<String>,
 }
 
@@ -54,8 +78,8 @@ impl Plan {
             tenants: 10,
             passages: 10_000,
             processes: 4,
-            recalls: 60,
-            writes: 20,
+            minutes: 45,
+            gigabytes: 15.0,
             server: None,
         };
         for pair in arguments.chunks(2) {
@@ -65,224 +89,306 @@ impl Plan {
                 "--tenants" => plan.tenants = value.parse()?,
                 "--passages" => plan.passages = value.parse()?,
                 "--processes" => plan.processes = value.parse()?,
+                "--minutes" => plan.minutes = value.parse()?,
+                "--gigabytes" => plan.gigabytes = value.parse()?,
                 "--server" => plan.server = Some(value.clone()),
                 _ => return Err(USAGE.into()),
             }
         }
-        let whole = plan.binary.is_file() && plan.tenants > 0 && plan.passages > 0 && plan.processes > 0;
+        let whole = plan.binary.is_file() && plan.tenants > 1 && plan.passages >= 10 && plan.processes > 1;
         if whole { Ok(plan) } else { Err(USAGE.into()) }
     }
 }
 
+/// A database of the trial's own, with an owner and a role for the application, as docs/postgres.md has it.
+struct Place {
+    outside: String,
+    administrator: String,
+    owner: String,
+    application: String,
+}
+
+const DATABASE: &str = "strata_scale";
+const OWNER: &str = "strata_scale_owner";
+const APPLICATION: &str = "strata_scale_app";
+
+impl Place {
+    fn make(administrator: &str) -> Fallible<Self> {
+        let outside = Observed::new(administrator)?;
+        for statement in [
+            format!("DROP DATABASE IF EXISTS {DATABASE}"),
+            format!("DROP ROLE IF EXISTS {OWNER}, {APPLICATION}"),
+            format!("CREATE ROLE {OWNER} LOGIN PASSWORD '{OWNER}' NOSUPERUSER NOBYPASSRLS"),
+            format!("CREATE ROLE {APPLICATION} LOGIN PASSWORD '{APPLICATION}' NOSUPERUSER NOBYPASSRLS"),
+            format!("CREATE DATABASE {DATABASE} OWNER {OWNER} TEMPLATE template0 ENCODING 'UTF8'"),
+        ] {
+            outside.ask(&statement)?;
+        }
+        let (scheme, rest) = administrator.split_once("://").ok_or("a server's address")?;
+        let (user, host) = rest.split_once('@').ok_or("an address with a user")?;
+        let host = host.split(['/', '?']).next().unwrap_or(host);
+        let of = |who: &str| format!("{scheme}://{who}@{host}/{DATABASE}");
+        Ok(Self {
+            outside: administrator.to_owned(),
+            administrator: of(user),
+            owner: of(&format!("{OWNER}:{OWNER}")),
+            application: of(&format!("{APPLICATION}:{APPLICATION}")),
+        })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let Ok(outside) = Observed::new(&self.outside) else { return };
+        // What cannot be dropped is dropped before the next trial.
+        outside.ask(&format!("DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")).ok();
+        outside.ask(&format!("DROP ROLE IF EXISTS {OWNER}, {APPLICATION}")).ok();
+    }
+}
+
 struct Trial {
-    url: String,
+    begun: Instant,
+    /// Passages of each tenant so far.
+    filled: Vec<usize>,
     directory: tempfile::TempDir,
+    server: Observed,
+    place: Place,
     plan: Plan,
 }
 
+/// Milliseconds of the calls for one tenant, and what its process took.
+#[derive(Clone, Default)]
+struct Visit {
+    tenant: usize,
+    /// Opening and first recall.
+    first: f64,
+    recall: Vec<f64>,
+    remember: Vec<f64>,
+    /// Processor time of a recall: of the process and of the server.
+    cpu: (f64, f64),
+    resident: f64,
+    /// MiB and processes of the server, with everybody still connected.
+    server: (f64, usize),
+}
+
 impl Trial {
-    fn run(&self) -> Outcome {
+    fn run(mut self) -> Outcome {
         let Plan { tenants, passages, processes, .. } = self.plan;
-        say(&format!("{tenants} tenants, {passages} passages each, {processes} processes at once"));
-        let empty = self.size()?;
-        let started = Instant::now();
-        for tenant in 0..tenants {
-            self.fill(tenant)?;
+        say(&format!("{tenants} tenants, up to {passages} passages each, {processes} processes"));
+        say(&self.server.ask("SELECT version()")?);
+        let init = ["init", "--app-role", APPLICATION];
+        output(self.command(0).env("STRATA_STORE", &self.place.owner).args(init))?;
+        for passages in [passages / 10, passages] {
+            say(&format!("\n## {passages} passages each\n"));
+            let complete = self.fill(passages)?;
+            self.server.ask("CHECKPOINT")?;
+            self.measure()?;
+            if !complete {
+                say("A limit was reached: not every tenant has all of its passages.");
+                break;
+            }
         }
-        let rate = (tenants * passages) as f64 / started.elapsed().as_secs_f64();
-        say(&format!("imported {rate:.0} passages a second, one process after the other"));
-        let alone = (0..tenants).map(|tenant| self.visit(tenant, 0)).collect::<Result<Vec<_>, _>>()?;
-        let together = self.together()?;
-        say("| tenant | recall alone, median / 95 % | together | remember alone | together |");
-        say("| --- | --- | --- | --- | --- |");
-        for (tenant, (one, all)) in alone.iter().zip(&together).enumerate() {
-            let figures = [&one.recall, &all.recall, &one.remember, &all.remember].map(|times| pair(times));
-            say(&format!("| {tenant} | {} |", figures.join(" | ")));
-        }
-        let joined = |visits: &[Visit], of: Times| {
-            pair(&visits.iter().flat_map(|visit| of(visit).iter().copied()).collect::<Vec<_>>())
-        };
-        let recall: Times = |visit| &visit.recall;
-        let remember: Times = |visit| &visit.remember;
-        let sums = [(&alone, recall), (&together, recall), (&alone, remember), (&together, remember)];
-        say(&format!("| all | {} |", sums.map(|(visits, of)| joined(visits, of)).join(" | ")));
-        self.tables(empty)
+        Ok(())
     }
 
-    /// Every process takes the next tenant when it is done with one.
-    fn together(&self) -> Fallible<Vec<Visit>> {
-        let Plan { tenants, processes, .. } = self.plan;
-        let mut visits = thread::scope(|scope| {
-            let workers: Vec<_> =
-                (0..processes)
-                    .map(|worker| {
-                        scope.spawn(move || {
-                            let own = (worker..tenants).step_by(processes);
-                            own.map(|t| Ok((t, self.visit(t, 1).map_err(|e| e.to_string())?)))
-                                .collect::<Result<Vec<_>, String>>()
-                        })
-                    })
-                    .collect();
-            workers
-                .into_iter()
-                .map(|w| w.join().map_err(|_| "a process's driver panicked".to_owned())?)
-                .collect::<Result<Vec<_>, _>>()
-        })?
-        .concat();
-        visits.sort_by_key(|(tenant, _)| *tenant);
-        Ok(visits.into_iter().map(|(_, visit)| visit).collect())
+    /// Times each tenant alone, then each while others write, and looks at what is there.
+    fn measure(&self) -> Outcome {
+        let tenants = || (0..self.plan.tenants).filter(|t| self.filled.get(*t).is_some_and(|n| *n > 0));
+        let alone = tenants().map(|tenant| self.alone(tenant)).collect::<Fallible<Vec<_>>>()?;
+        let mut writes = Vec::new();
+        let mut together = Vec::new();
+        for tenant in tenants() {
+            let (visit, of_others) = self.while_others_write(tenant)?;
+            together.push(visit);
+            writes.extend(of_others);
+        }
+        report::latencies(&self.filled, &alone, &together, &writes);
+        self.look_for_strangers()?;
+        report::sizes(&self.server, &self.filled)
     }
 
     fn command(&self, tenant: usize) -> Command {
         let mut command = Command::new(&self.plan.binary);
         command
             .env("STRATA_HOME", self.directory.path().join(format!("home-{tenant}")))
-            .env("STRATA_STORE", &self.url)
-            .env("STRATA_TENANT", format!("scale-{tenant}"))
+            .env("STRATA_STORE", &self.place.application)
+            .env("STRATA_TENANT", name(tenant))
             .current_dir(self.directory.path());
         command
     }
 
-    /// Brings a tenant's passages in.
-    fn fill(&self, tenant: usize) -> Outcome {
-        let file = self.directory.path().join("events.jsonl");
-        fs::File::create(&file)?
-            .write_all(corpus::events_from(tenant * self.plan.passages, self.plan.passages).as_bytes())?;
-        for arguments in [&[Path::new("import"), &file][..], &[Path::new("reindex")]] {
-            output(self.command(tenant).args(arguments).stdin(Stdio::null()))?;
-        }
-        Ok(())
+    /// The number of a tenant's `n`-th sentence: no two tenants have one in common.
+    const fn sentence(&self, tenant: usize, n: usize) -> usize {
+        tenant * self.plan.passages + n
     }
 
-    /// One process with one tenant: recalls with a write now and then.
-    fn visit(&self, tenant: usize, phase: usize) -> Fallible<Visit> {
-        let mut served = Served::start(&mut self.command(tenant))?;
-        let mut visit = Visit::default();
-        let first = tenant * self.plan.passages;
-        served.call("recall", &json!({ "query": corpus::sentence(first) }))?;
-        let own = format!("note of tenant {tenant}");
-        for n in 0..self.plan.recalls {
-            let words: Vec<String> = corpus::sentence(first + n * 7 % self.plan.passages)
-                .split(' ')
-                .step_by(3)
-                .map(str::to_owned)
-                .collect();
-            let (took, found) = served.call("recall", &json!({ "query": words.join(" ") }))?;
-            visit.recall.push(took);
-            if found.contains("note of tenant") && !found.contains(&own) {
-                return Err(format!("tenant {tenant} was shown another's: {found}").into());
-            }
-            if n * self.plan.writes / self.plan.recalls != (n + 1) * self.plan.writes / self.plan.recalls {
-                let text = format!("{own}, {phase}.{n}: {}", corpus::sentence(first + n));
-                visit.remember.push(served.call("remember", &json!({ "text": text }))?.0);
+    /// Brings every tenant to so many passages, several at once. False when a limit ended it early.
+    fn fill(&mut self, passages: usize) -> Fallible<bool> {
+        let before = (self.server.cpu(), self.server.log_written()?);
+        let started = Instant::now();
+        let had: usize = self.filled.iter().sum();
+        let imports = self.imports(passages)?;
+        for import in &imports {
+            if let Some(filled) = self.filled.get_mut(import.tenant) {
+                *filled = passages;
             }
         }
+        let added = self.filled.iter().sum::<usize>() - had;
+        let server = (self.server.cpu() - before.0, self.server.log_written()? - before.1);
+        report::imports(&imports, added, started.elapsed().as_secs_f64(), server);
+        Ok(self.filled.iter().all(|filled| *filled == passages))
+    }
+
+    fn imports(&self, passages: usize) -> Fallible<Vec<Import>> {
+        let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        let work = || -> Result<(), String> {
+            loop {
+                let tenant = next.fetch_add(1, Ordering::Relaxed);
+                if tenant >= self.plan.tenants || self.is_enough().map_err(|e| e.to_string())? {
+                    return Ok(());
+                }
+                let import = self.import(tenant, passages).map_err(|e| e.to_string())?;
+                done.lock().unwrap_or_else(PoisonError::into_inner).push(import);
+            }
+        };
+        thread::scope(|scope| {
+            let workers: Vec<_> = (0..self.plan.processes).map(|_| scope.spawn(work)).collect();
+            workers.into_iter().try_for_each(join)
+        })?;
+        let mut imports = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        imports.sort_by_key(|import| import.tenant);
+        Ok(imports)
+    }
+
+    /// Whether time or room is used up.
+    fn is_enough(&self) -> Fallible<bool> {
+        let late = self.begun.elapsed() > Duration::from_secs(self.plan.minutes * 60);
+        Ok(late || self.server.size()? > self.plan.gigabytes * 1e9)
+    }
+
+    /// Brings a tenant from what it has to so many passages, by one process.
+    fn import(&self, tenant: usize, passages: usize) -> Fallible<Import> {
+        let had = self.filled.get(tenant).copied().unwrap_or_default();
+        let file = self.directory.path().join(format!("events-{tenant}.jsonl"));
+        let events = corpus::events_from(self.sentence(tenant, had), passages - had);
+        #[expect(clippy::disallowed_methods, reason = "half a file only fails this trial")]
+        fs::write(&file, events)?;
+        let arguments = [Path::new("import"), &file, Path::new("--source"), Path::new("scale")];
+        let finished = finish(self.command(tenant).args(arguments))?;
+        fs::remove_file(&file)?;
+        Ok(Import { tenant, added: passages - had, finished })
+    }
+
+    /// One process with one tenant and nobody else: recalls, then writes.
+    fn alone(&self, tenant: usize) -> Fallible<Visit> {
+        let mut served = Served::start(&mut self.command(tenant))?;
+        let mut visit = self.recalls(tenant, &mut served)?;
+        for n in 0..WRITES {
+            visit.remember.push(self.remember(tenant, &mut served, "alone", n)?);
+        }
+        visit.resident = served.process().resident_mib().unwrap_or_default();
         Ok(visit)
     }
 
-    fn size(&self) -> Fallible<u64> {
-        Ok(self.ask("SELECT pg_database_size(current_database())")?.trim().parse()?)
+    /// Recalls of one tenant while the other processes write for others without a pause; and the times of their writes.
+    fn while_others_write(&self, tenant: usize) -> Fallible<(Visit, Vec<f64>)> {
+        let over = AtomicBool::new(false);
+        let others = (1..self.plan.processes).map(|n| (tenant + n) % self.plan.tenants);
+        let others: Vec<usize> =
+            others.filter(|t| *t != tenant && self.filled.get(*t).is_some_and(|n| *n > 0)).collect();
+        thread::scope(|scope| {
+            let write = |other: usize| self.writes_until(other, tenant, &over).map_err(|e| e.to_string());
+            let writers: Vec<_> = others.iter().map(|other| scope.spawn(move || write(*other))).collect();
+            let visit = Served::start(&mut self.command(tenant)).and_then(|mut served| {
+                let visit = self.recalls(tenant, &mut served)?;
+                Ok(Visit { server: self.server.memory(), ..visit })
+            });
+            over.store(true, Ordering::Relaxed);
+            let mut times = Vec::new();
+            for writer in writers {
+                times.extend(join(writer)?);
+            }
+            Ok((visit?, times))
+        })
     }
 
-    /// What lies where, the largest first.
-    fn tables(&self, empty: u64) -> Outcome {
-        let passages = self.plan.tenants * self.plan.passages;
-        let grown = self.size()? - empty;
-        say(&format!(
-            "{:.0} MB in all, {:.0} bytes a passage",
-            grown as f64 / 1e6,
-            grown as f64 / passages as f64
-        ));
-        say("| table | MB | bytes a passage |");
-        say("| --- | --- | --- |");
-        let sizes = self.ask(
-            "SELECT n.nspname || '.' || c.relname, pg_total_relation_size(c.oid) FROM pg_class c
-             JOIN pg_namespace n ON n.oid = c.relnamespace
-             WHERE n.nspname LIKE 'strata%' AND c.relkind = 'r' ORDER BY 2 DESC LIMIT 14",
-        )?;
-        for line in sizes.lines() {
-            let (table, bytes) = line.split_once('|').ok_or("a name and a size")?;
-            let bytes: f64 = bytes.parse()?;
-            say(&format!("| {table} | {:.1} | {:.0} |", bytes / 1e6, bytes / passages as f64));
+    fn writes_until(&self, tenant: usize, round: usize, over: &AtomicBool) -> Fallible<Vec<f64>> {
+        let mut served = Served::start(&mut self.command(tenant))?;
+        let mut times = Vec::new();
+        while !over.load(Ordering::Relaxed) {
+            times.push(self.remember(tenant, &mut served, &format!("beside {round}"), times.len())?);
         }
+        Ok(times)
+    }
+
+    fn recalls(&self, tenant: usize, served: &mut Served) -> Fallible<Visit> {
+        let mut visit = Visit { tenant, ..Visit::default() };
+        let filled = self.filled.get(tenant).copied().unwrap_or_default().max(1);
+        let question = |n: usize| {
+            let sentence = corpus::sentence(self.sentence(tenant, n * 7_919 % filled));
+            json!({ "query": sentence.split(' ').step_by(EVERY).collect::<Vec<_>>().join(" ") })
+        };
+        visit.first = served.call("recall", &question(0))?.0;
+        let cpu = |served: &Served| (served.process().cpu().unwrap_or_default(), self.server.cpu());
+        let before = cpu(served);
+        for n in 1..=RECALLS {
+            let (took, found) = served.call("recall", &question(n))?;
+            self.is_own(tenant, &found)?;
+            visit.recall.push(took);
+        }
+        let after = cpu(served);
+        let each = |seconds: f64| seconds * 1e3 / RECALLS as f64;
+        visit.cpu = (each(after.0 - before.0), each(after.1 - before.1));
+        Ok(visit)
+    }
+
+    fn remember(&self, tenant: usize, served: &mut Served, when: &str, n: usize) -> Fallible<f64> {
+        let filled = self.filled.get(tenant).copied().unwrap_or_default();
+        let words = corpus::sentence(self.sentence(tenant, n * 31 % filled.max(1)));
+        let text = format!("{}, {when}, {filled}, {n}: {words}", note_of(tenant));
+        Ok(served.call("remember", &json!({ "text": text }))?.0)
+    }
+
+    /// Asks each tenant for every other's notes.
+    fn look_for_strangers(&self) -> Outcome {
+        for tenant in (0..self.plan.tenants).filter(|t| self.filled.get(*t).is_some_and(|n| *n > 0)) {
+            let mut served = Served::start(&mut self.command(tenant))?;
+            for other in 0..self.plan.tenants {
+                let (_, found) = served.call("recall", &json!({ "query": note_of(other) }))?;
+                self.is_own(tenant, &found)?;
+            }
+        }
+        say("no tenant was shown another's note");
         Ok(())
     }
 
-    fn ask(&self, query: &str) -> Fallible<String> {
-        let mut psql = Programs::plain()?.command("psql");
-        output(psql.args([
-            "--no-psqlrc",
-            "--tuples-only",
-            "--no-align",
-            "--dbname",
-            &self.url,
-            "--command",
-            query,
-        ]))
-    }
-}
-
-/// Milliseconds of the calls of one process with one tenant.
-#[derive(Clone, Default)]
-struct Visit {
-    recall: Vec<f64>,
-    remember: Vec<f64>,
-}
-
-/// Which calls of a visit.
-type Times = fn(&Visit) -> &Vec<f64>;
-
-/// Median and 95th percentile.
-fn pair(times: &[f64]) -> String {
-    let mut times = times.to_vec();
-    times.sort_by(f64::total_cmp);
-    let at = |percent: usize| times.get(times.len() * percent / 100).copied().unwrap_or_default();
-    format!("{:.1} / {:.1} ms", at(50), at(95))
-}
-
-/// A serving process.
-struct Served {
-    child: Child,
-    input: ChildStdin,
-    lines: std::io::Lines<BufReader<ChildStdout>>,
-    next: u64,
-}
-
-impl Served {
-    fn start(command: &mut Command) -> Fallible<Self> {
-        let mut child = command.arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let input = child.stdin.take().ok_or("no pipe to the process")?;
-        let lines = BufReader::new(child.stdout.take().ok_or("no pipe from the process")?).lines();
-        Ok(Self { child, input, lines, next: 1 })
-    }
-
-    /// Calls a tool; gives milliseconds and the answer's text.
-    fn call(&mut self, tool: &str, arguments: &Value) -> Fallible<(f64, String)> {
-        let meta = json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": { "name": "scale", "version": "1" },
-            "io.modelcontextprotocol/clientCapabilities": {}
-        });
-        let message = json!({ "jsonrpc": "2.0", "id": self.next, "method": "tools/call",
-            "params": { "name": tool, "arguments": arguments, "_meta": meta } });
-        self.next += 1;
-        let started = Instant::now();
-        writeln!(self.input, "{message}")?;
-        let answer = self.lines.next().ok_or("the process ended")??;
-        let took = started.elapsed().as_secs_f64() * 1e3;
-        let answer: Value = serde_json::from_str(&answer)?;
-        if answer["result"]["isError"] == true || answer["result"]["content"].is_null() {
-            return Err(format!("{tool}: {answer}").into());
+    fn is_own(&self, tenant: usize, found: &str) -> Outcome {
+        let strange = (0..self.plan.tenants).filter(|other| *other != tenant).map(note_of);
+        match strange.into_iter().find(|note| found.contains(note.as_str())) {
+            Some(note) => Err(format!("tenant {tenant} was shown `{note}`: {found}").into()),
+            None => Ok(()),
         }
-        Ok((took, answer["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned()))
     }
 }
 
-impl Drop for Served {
-    fn drop(&mut self) {
-        self.child.kill().ok();
-        self.child.wait().ok();
-    }
+/// What one process brought in for one tenant.
+struct Import {
+    tenant: usize,
+    added: usize,
+    finished: served::Finished,
+}
+
+fn name(tenant: usize) -> String {
+    format!("scale-{tenant}")
+}
+
+/// What a tenant's notes begin with: a word of its own, that is not the beginning of another's.
+fn note_of(tenant: usize) -> String {
+    format!("note of tenant number{tenant:04}")
+}
+
+fn join<T>(worker: thread::ScopedJoinHandle<'_, Result<T, String>>) -> Fallible<T> {
+    Ok(worker.join().map_err(|_| "a process's driver panicked".to_owned())??)
 }
 
 #[cfg(test)]
@@ -293,12 +399,24 @@ mod tests {
     fn a_plan_says_what_it_does_not_understand() {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let program = std::env::current_exe().expect("this one").display().to_string();
-        let plan = Plan::read(&words(&format!("--binary {program} --tenants 3 --passages 7"))).expect("read");
-        assert_eq!((plan.tenants, plan.passages, plan.processes), (3, 7, 4));
-        for wrong in ["--tenants 3", "--binary /absent", &format!("--binary {program} --tenants"), "--what 1"]
-        {
+        let plan =
+            Plan::read(&words(&format!("--binary {program} --tenants 3 --passages 70"))).expect("read");
+        assert_eq!((plan.tenants, plan.passages, plan.processes), (3, 70, 4));
+        for wrong in [
+            "--tenants 3",
+            "--binary /absent",
+            &format!("--binary {program} --tenants"),
+            &format!("--binary {program} --tenants 1"),
+            "--what 1",
+        ] {
             assert!(Plan::read(&words(wrong)).is_err(), "{wrong}");
         }
-        assert_eq!(pair(&[3.0, 1.0, 2.0]), "2.0 / 3.0 ms");
+    }
+
+    #[test]
+    fn no_tenants_note_begins_as_anothers() {
+        for (one, other) in [(1, 10), (0, 1), (12, 1)] {
+            assert!(!note_of(one).contains(&note_of(other)), "{one} {other}");
+        }
     }
 }

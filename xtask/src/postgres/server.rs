@@ -26,8 +26,30 @@ const KEEPER: &str = r#"
     rm -rf "$2"
 "#;
 
+/// What a server is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// It is thrown away with what it holds.
+    Tests,
+    /// It is measured: as durable as a server that somebody relies on.
+    Figures,
+}
+
+impl Purpose {
+    const fn options(self) -> &'static str {
+        match self {
+            Self::Tests => FOR_TESTS,
+            Self::Figures => FOR_FIGURES,
+        }
+    }
+}
+
+/// What a small server would be set to; the rest is as it comes.
+const FOR_FIGURES: &str = "-c listen_addresses=127.0.0.1 -c max_connections=100 -c shared_buffers=1GB -c max_wal_size=2GB \
+     -c log_min_messages=fatal -c log_checkpoints=off";
+
 /// What a server of a test need not do (survive), and what it must (many clients at once).
-const OPTIONS: &str = "-c listen_addresses=127.0.0.1 -c fsync=off -c synchronous_commit=off -c full_page_writes=off \
+const FOR_TESTS: &str = "-c listen_addresses=127.0.0.1 -c fsync=off -c synchronous_commit=off -c full_page_writes=off \
      -c wal_level=minimal -c max_wal_senders=0 \
      -c max_connections=1000 -c shared_buffers=128MB -c max_wal_size=4GB -c log_min_messages=fatal -c log_checkpoints=off";
 
@@ -37,6 +59,7 @@ const ATTEMPTS: u32 = 3;
 /// A server on its way up.
 pub(super) struct Starting {
     programs: Programs,
+    purpose: Purpose,
     attempt: u32,
     server: Server,
 }
@@ -53,8 +76,8 @@ pub(super) struct Server {
 
 impl Server {
     /// Starts one, without waiting for it.
-    pub(super) fn start(programs: &Programs) -> Result<Starting, Box<dyn Error>> {
-        Starting::attempt(programs.clone(), 1)
+    pub(super) fn start(programs: &Programs, purpose: Purpose) -> Result<Starting, Box<dyn Error>> {
+        Starting::attempt(programs.clone(), purpose, 1)
     }
 
     /// How an administrator connects to it.
@@ -83,7 +106,7 @@ impl Drop for Server {
 }
 
 impl Starting {
-    fn attempt(programs: Programs, attempt: u32) -> Result<Self, Box<dyn Error>> {
+    fn attempt(programs: Programs, purpose: Purpose, attempt: u32) -> Result<Self, Box<dyn Error>> {
         let directory = tempfile::Builder::new().prefix("strata-pg-").tempdir()?;
         let mut own = programs.clone();
         if !programs.reachable() {
@@ -101,7 +124,7 @@ impl Starting {
             .arg(&own.bin)
             .arg(directory.path())
             .arg(locale(own.major, attempt))
-            .arg(format!("-p {port} -k {} {OPTIONS}", directory.path().display()))
+            .arg(format!("-p {port} -k {} {}", directory.path().display(), purpose.options()))
             .env_remove("PGDATA")
             .env_remove("PGOPTIONS")
             .stdin(Stdio::piped())
@@ -110,7 +133,7 @@ impl Starting {
         let mut keeper = command.spawn()?;
         let life = keeper.stdin.take();
         let version = format!("PostgreSQL {}", own.major);
-        Ok(Self { programs, attempt, server: Server { directory, port, version, keeper, life } })
+        Ok(Self { programs, purpose, attempt, server: Server { directory, port, version, keeper, life } })
     }
 
     /// Waits until it takes connections.
@@ -122,9 +145,9 @@ impl Starting {
             return Ok(self.server);
         }
         if self.attempt < ATTEMPTS {
-            let Self { programs, attempt, server } = self;
+            let Self { programs, purpose, attempt, server } = self;
             drop(server);
-            return Self::attempt(programs, attempt + 1)?.ready();
+            return Self::attempt(programs, purpose, attempt + 1)?.ready();
         }
         let log = fs::read_to_string(self.server.directory.path().join("log")).unwrap_or_default();
         let last = log.lines().rev().take(8).collect::<Vec<_>>();

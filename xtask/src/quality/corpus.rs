@@ -10,16 +10,16 @@ pub(super) fn events(count: usize) -> String {
     events_from(0, count)
 }
 
-/// The same from the `first`-th sentence on.
+/// The same from the `first`-th sentence on, with ids and sessions of their own.
 pub(crate) fn events_from(first: usize, count: usize) -> String {
     let mut lines = String::new();
-    for n in 0..count {
+    for n in first..first + count {
         let event = serde_json::json!({
             "id": format!("turn-{n}"),
             "session": format!("session-{}", n / SESSION),
             "at": format!("2026-01-{:02}T{:02}:{:02}:00Z", 1 + n / 1_440 % 28, n / 60 % 24, n % 60),
             "speaker": if n % 2 == 0 { "Ada" } else { "Bo" },
-            "text": sentence(first + n),
+            "text": sentence(n),
         });
         lines.push_str(&event.to_string());
         lines.push('\n');

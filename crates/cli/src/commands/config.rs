@@ -102,9 +102,10 @@ fn place_in(home: &Path, named: Option<&Path>, otherwise: &str) -> String {
     home.join(named.unwrap_or_else(|| Path::new(otherwise))).display().to_string()
 }
 
-/// Whether a variable is Strata's, or p-layer's with a meaning here.
+/// Whether a variable is Strata's, or another program's with a meaning here.
 fn is_ours(name: &str) -> bool {
     // An address may hold a password; what it chooses is told without it.
     (name.starts_with("STRATA_") && name != STRATA_STORE)
+        || name.starts_with("PGSSL")
         || [P_LAYER_DB, P_LAYER_EMBED, KNOWLEDGE_DB_DIR].contains(&name)
 }

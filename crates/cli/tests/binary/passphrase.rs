@@ -90,6 +90,8 @@ fn the_passphrase_is_asked_for_where_there_is_one_and_a_short_one_is_just_wrong(
     let short = at_terminal(&home, &[], &["nope"], &rule);
     assert_eq!(short.code, 5, "{}", short.stdout);
     assert!(short.stdout.contains("not this home's passphrase"), "{}", short.stdout);
+    let refused = strata(&home).run(["govern", "audit", "--denied-only"]).success();
+    assert!(refused.stdout.contains("DENIED passphrase"), "a guess leaves a trace: {}", refused.stdout);
 }
 
 #[test]

@@ -13,10 +13,10 @@ use strata_testkit::{
 use crate::strata;
 
 /// Connections that one process may keep: five and one for its lock, for ledger and index each.
-const KEPT: usize = 12;
+pub(crate) const KEPT: usize = 12;
 
 /// A home whose memory lies on the server, with one memory in it; nothing where there is no server.
-fn with_a_memory() -> Option<TestHome> {
+pub(crate) fn with_a_memory() -> Option<TestHome> {
     if !TestStore::Postgres.is_there() {
         return None;
     }
@@ -25,11 +25,11 @@ fn with_a_memory() -> Option<TestHome> {
     Some(home)
 }
 
-fn database(home: &TestHome) -> &TestDatabase {
+pub(crate) fn database(home: &TestHome) -> &TestDatabase {
     home.database().expect("on a server")
 }
 
-fn number(home: &TestHome, query: &str) -> usize {
+pub(crate) fn number(home: &TestHome, query: &str) -> usize {
     database(home).ask(query).pop().and_then(|n| n.parse().ok()).expect("a number")
 }
 
@@ -42,7 +42,7 @@ fn cut_off(home: &TestHome) {
 }
 
 /// Nobody of ours waits or holds anything, and no more connections are open than are kept.
-fn assert_nothing_leaks(home: &TestHome) {
+pub(crate) fn assert_nothing_leaks(home: &TestHome) {
     let of_ours = "FROM pg_stat_activity WHERE datname = current_database() AND usename = 'strata_test'";
     for _ in 0..100 {
         let busy = number(home, &format!("SELECT count(*) {of_ours} AND state <> 'idle'"));
@@ -146,23 +146,31 @@ fn a_server_that_takes_no_writes_is_read_and_says_why() {
 }
 
 #[test]
-fn field_case_63_a_misconfigured_model_is_told_and_keeps_no_lock() {
+fn field_case_63_a_misconfigured_model_is_refused_each_time_and_keeps_no_lock() {
     let Some(home) = with_a_memory() else { return };
     home.file("home/config.toml", "[semantic]\nmodel = \"no-such-model\"\n");
     let mut script = McpScript::start(&strata(&home), Era::Stateless, &[]);
     for n in 0..20 {
-        // Storing needs no model; what does is off, and says why.
-        let stored = script.call("remember", &json!({ "text": format!("attempt number {n}") }));
-        assert!(!stored.is_error, "{n}: {}", stored.text);
-        let status = script.call("status", &json!({})).text;
-        assert!(status.contains("off") && status.contains("no-such-model"), "{n}: {status}");
+        for (tool, arguments) in
+            [("remember", json!({ "text": format!("attempt number {n}") })), ("status", json!({}))]
+        {
+            let refused = script.call(tool, &arguments);
+            assert!(refused.is_error, "{n}: {}", refused.text);
+            let told = ["semantic.model", "no model `no-such-model`", "write `static` or `off`"];
+            assert!(told.iter().all(|words| refused.text.contains(words)), "{n}: {}", refused.text);
+        }
     }
+    let output = strata(&home).run(["remember", "attempt at a terminal"]);
+    assert_eq!(output.code, 2, "{}{}", output.stdout, output.stderr);
+    assert!(output.stderr.contains("semantic.model") && output.stderr.contains("hint:"), "{}", output.stderr);
     assert_nothing_leaks(&home);
-    assert!(script.call("recall", &json!({ "query": "anchor" })).text.contains("granite"), "by words");
+    // No restart is needed.
     home.file("home/config.toml", "");
     let answer = script.call("remember", &json!({ "text": "the model is right again" }));
     assert!(!answer.is_error, "{}", answer.text);
-    assert_eq!(number(&home, "SELECT count(*) FROM strata_ledger.memories WHERE body LIKE 'attempt%'"), 20);
+    assert!(script.call("recall", &json!({ "query": "anchor" })).text.contains("granite"));
+    assert_eq!(number(&home, "SELECT count(*) FROM strata_ledger.memories WHERE body LIKE 'attempt%'"), 0);
+    assert_eq!(number(&home, "SELECT count(*) FROM strata_ledger.memories"), 2);
     assert!(!script.finish().stderr.contains("panicked"));
     assert_nothing_leaks(&home);
 }

@@ -333,9 +333,13 @@ fn p_layer_c66_without_pgvector_the_store_opens_and_is_searched() {
     assert!(binary.run(["recall", "mill"]).success().stdout.contains("by the river"));
     let status: Value = binary.json(["status"]);
     assert_eq!(status["semantic"], "on", "vectors are our own and need no extension: {status:#}");
+    let stats = binary.json(["govern", "stats"]);
+    let told = (&stats["backend"], &stats["semantic_available"]);
+    assert_eq!(told, (&Value::from("postgresql"), &Value::from(true)), "docs/adr/0021: {stats:#}");
     assert_content(&binary);
     home.file("home/config.toml", "[semantic]\nmodel = \"off\"\n");
     assert!(binary.run(["recall", "mill"]).success().stdout.contains("by the river"), "words alone");
     let semantic = binary.json(["status"])["semantic"].take();
     assert!(semantic.as_str().is_some_and(|s| s.starts_with("off")), "{semantic}");
+    assert_eq!(binary.json(["govern", "stats"])["semantic_available"], false);
 }

@@ -19,7 +19,7 @@ mod script;
 mod stem;
 mod time_words;
 mod tokens;
-mod words;
+pub(crate) mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 /// Whether a folded English word carries grammar rather than content.
-pub(super) fn is_stop(word: &str) -> bool {
+pub(crate) fn is_stop(word: &str) -> bool {
     STOP.contains(word)
 }
 

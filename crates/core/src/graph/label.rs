@@ -82,30 +82,75 @@ fn head_length(key: &str) -> usize {
 /// Most beginnings that one text is looked up by.
 const MAX_HEADS: usize = 400;
 
-/// The beginnings of all labels that the text with this [`key`] may name, sorted.
-pub fn heads(text: &str) -> Vec<String> {
+/// The beginnings of all labels that may stand at these places, sorted.
+pub fn heads<'t>(places: &[Place<'t>]) -> Vec<&'t str> {
     let mut heads = std::collections::BTreeSet::new();
-    let mut before = Class::Other;
-    for (at, c) in text.char_indices() {
-        let now = class(c);
-        let starts = match now {
-            Class::Word => before != Class::Word,
-            Class::Other => !c.is_whitespace() && before != Class::Word,
-            _ => true,
-        };
-        before = now;
-        if !starts {
-            continue;
-        }
-        let rest = &text[at..];
-        for length in 2..=head_length(rest) {
-            heads.insert(rest.chars().take(length).collect::<String>());
-        }
+    for place in places {
+        heads.extend(place.heads());
         if heads.len() >= MAX_HEADS {
             break;
         }
     }
     heads.into_iter().collect()
+}
+
+/// Most characters that a label's key may have to be noticed in a text: normalisation makes a label of
+/// [`MAX_LABEL`] characters longer only where ligatures stand in it.
+const REACH: usize = 2 * MAX_LABEL;
+
+/// A place in a text where a name may begin.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'t> {
+    text: &'t str,
+    start: usize,
+    /// No name that begins here ends behind this.
+    reach: usize,
+}
+
+/// The places where a name may begin, in order; the text is as [`key`] gives it.
+pub fn places(text: &str) -> Vec<Place<'_>> {
+    let mut before = Class::Other;
+    let mut places = Vec::new();
+    for (start, c) in text.char_indices() {
+        let now = class(c);
+        if begins(now, before, c) {
+            let reach = text[start..].char_indices().nth(REACH).map_or(text.len(), |(at, _)| start + at);
+            places.push(Place { text, start, reach });
+        }
+        before = now;
+    }
+    places
+}
+
+/// Whether a name may begin with a character behind one of class `before`.
+fn begins(now: Class, before: Class, c: char) -> bool {
+    match now {
+        Class::Word => before != Class::Word,
+        Class::Other => !c.is_whitespace() && before != Class::Word,
+        _ => true,
+    }
+}
+
+impl<'t> Place<'t> {
+    /// The beginnings, as [`head`] gives them, of the labels that may stand here.
+    pub fn heads(&self) -> impl Iterator<Item = &'t str> {
+        let rest = &self.text[self.start..];
+        let end = move |length: usize| rest.char_indices().nth(length).map_or(rest.len(), |(at, _)| at);
+        (2..=head_length(rest)).map(move |length| &rest[..end(length)])
+    }
+
+    /// The longest text of at most `most` bytes that would be a name if it were a label.
+    pub fn longest(&self, most: usize) -> Option<&'t str> {
+        let end = self.reach.min(self.start.saturating_add(most));
+        let rest = self.text[self.start..self.reach].char_indices().rev();
+        let ends = rest.map(|(at, c)| self.start + at + c.len_utf8()).skip_while(|at| *at > end);
+        ends.map(|end| self.start..end)
+            .find(|range| {
+                let name = &self.text[range.clone()];
+                !name.ends_with(' ') && stands_alone(self.text, range) && is_telling(name)
+            })
+            .map(|range| &self.text[range])
+    }
 }
 
 /// Where the text names the label, both as [`key`] gives them: byte ranges in the text, in order.
@@ -134,11 +179,13 @@ fn stands_alone(text: &str, range: &std::ops::Range<usize>) -> bool {
     let last = named.chars().next_back().map_or(Class::Other, class);
     let free_before = match before.chars().next_back() {
         None => true,
+        Some(c) if c.is_whitespace() => true,
         Some('.' | '/' | '@' | '\\') => !before.chars().nth_back(1).is_some_and(char::is_alphanumeric),
         Some(c) => first == Class::Han || class(c) != first,
     };
     let free_after = match after.chars().next() {
         None => true,
+        Some(c) if c.is_whitespace() => true,
         Some('.' | '/' | '@' | '\\') => !after.chars().nth(1).is_some_and(|next| class(next) == Class::Word),
         Some(c) if last == Class::Hangul && class(c) == Class::Hangul => begins_with_particle(after),
         Some(c) => last == Class::Han || class(c) != last,
@@ -210,6 +257,8 @@ mod tests {
         let named = |text: &str, label: &str| !occurrences(&key(text), &key(label)).is_empty();
         assert!(named("Redis is slow.", "redis"));
         assert!(named("the redis-backed cache", "Redis"));
+        assert!(named("we use @scope/name and C++ here", "@scope/name"));
+        assert!(named("we use @scope/name and net++ here", "net++"));
         assert!(named("redis를 다시 시작했다", "redis"));
         assert!(named("결제서비스가 느리다", "결제서비스"));
         assert!(named("我们重启了支付网关。", "支付网关"));
@@ -217,6 +266,19 @@ mod tests {
         assert!(!named("credistribution", "redis"));
         assert!(!named("결제서비스팀장", "결제서비스"));
         assert!(!named("I fixed it", "I"), "one letter tells nothing");
+    }
+
+    #[test]
+    fn the_longest_name_at_a_place_ends_where_a_name_may() {
+        let text = key("Order-Service 12 of 결제서비스는");
+        let places = places(&text);
+        let longest = |at: usize, most: usize| places[at].longest(most);
+        assert_eq!(longest(0, 400), Some(text.as_str()));
+        assert_eq!(longest(0, 15), Some("order-service"));
+        assert_eq!((longest(0, 12), longest(0, 4)), (Some("order-"), None));
+        let last = places.iter().find(|place| place.heads().any(|head| head == "결제")).expect("there");
+        assert_eq!(last.longest("결제서비스".len()), Some("결제서비스"));
+        assert_eq!(last.longest("결제서비".len()), None, "a piece of a longer one");
     }
 
     #[test]
@@ -228,7 +290,10 @@ mod tests {
             ("결제서비스가", "결제서비스"),
             ("Use @scope/name now", "@scope/name"),
         ] {
-            assert!(heads(&key(text)).contains(&head(&key(label))), "{label}");
+            let (text, label) = (key(text), key(label));
+            let places = places(&text);
+            assert!(heads(&places).contains(&head(&label).as_str()), "{label}");
+            assert!(places.iter().any(|place| place.longest(label.len()) == Some(&label)), "{label}");
         }
     }
 }

@@ -101,7 +101,7 @@ fn bare_is_secret(value: &Value<'_>) -> bool {
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
     let assigned = matches!(value.separator, Separator::Tight | Separator::Colon) && value.alone;
     let literal = assigned && digits(text) > 0 && text.bytes().all(plain) && !is_screaming_name(text);
-    if !literal && (is_reference(text) || is_screaming_name(text)) {
+    if !literal && !is_word_with_inner_digit(value) && (is_reference(text) || is_screaming_name(text)) {
         return false;
     }
     let explicit = value.separator != Separator::Faint;
@@ -133,6 +133,21 @@ fn bare_is_secret(value: &Value<'_>) -> bool {
         }
         _ => generated && (value.strength != Strength::Weak || text.len() >= 8),
     }
+}
+
+/// `hunter2secret` given for a password: a name in code that ends in a key word has no digit before its last letter.
+/// Behind a colon of a programming language a name may stand all the same.
+fn is_word_with_inner_digit(value: &Value<'_>) -> bool {
+    let given = match value.separator {
+        Separator::Tight | Separator::Is => true,
+        Separator::Colon => value.cjk,
+        Separator::Loose | Separator::Faint => false,
+    };
+    let stem = value.text.trim_end_matches(|c: char| c.is_ascii_digit());
+    given
+        && value.strength == Strength::Password
+        && value.text.bytes().all(|b| b.is_ascii_alphanumeric())
+        && digits(stem) > 0
 }
 
 /// A plain word is a secret only behind a password key word, and only where no expression, type or sentence
@@ -234,6 +249,7 @@ fn is_known_technical(text: &str) -> bool {
 pub(super) fn is_template(text: &str) -> bool {
     let named_variable = |rest: &str| {
         rest.starts_with(['{', '('])
+            || is_screaming_name(rest)
             || (!rest.is_empty() && rest.chars().all(|c| c.is_ascii_uppercase() || c == '_'))
     };
     let variable = text.strip_prefix('$').is_some_and(|rest| named_variable(rest) || is_lower_name(rest));

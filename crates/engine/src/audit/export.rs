@@ -8,6 +8,7 @@
 use std::path::PathBuf;
 
 use serde_json::json;
+use strata_core::chain::LinkedEntry;
 use strata_store::{
     error::StoreError,
     files::Scratch,
@@ -19,6 +20,9 @@ use crate::{
     authority::hexadecimal, engine::Engine, error::Error, maintain::export::refuse_other_file,
     operation::Call, paths,
 };
+
+/// Lines whose targets are looked up together.
+const PAGE: usize = 1_000;
 
 /// How a file of this sort begins.
 const START: &str = "{\"type\":\"strata_audit\"";
@@ -63,17 +67,27 @@ fn fill(
 ) -> Result<i64, StoreError> {
     let refusals = r.refusals()?;
     let mut lines: i64 = 0;
+    let mut page = Vec::with_capacity(PAGE);
+    let mut add = |page: Vec<LinkedEntry>| {
+        for view in AuditView::of(r, call, page, &refusals)? {
+            let text =
+                serde_json::to_string(&view).map_err(|error| StoreError::Internal(error.to_string()))?;
+            content.add(&(text + "\n"))?;
+        }
+        Ok(())
+    };
     r.for_each_audit_of(filter, |row| {
         if call.cancel.is_cancelled() {
             return Err(StoreError::Cancelled);
         }
         lines += 1;
-        if lines % 1_000 == 0 {
-            (call.progress)(lines.unsigned_abs(), 0);
+        page.push(row);
+        if page.len() < PAGE {
+            return Ok(());
         }
-        let view = AuditView::new(r, call, row, &refusals)?;
-        let text = serde_json::to_string(&view).map_err(|error| StoreError::Internal(error.to_string()))?;
-        content.add(&(text + "\n"))
+        (call.progress)(lines.unsigned_abs(), 0);
+        add(std::mem::take(&mut page))
     })?;
+    add(page)?;
     Ok(lines)
 }

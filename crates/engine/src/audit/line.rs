@@ -2,7 +2,10 @@
 
 use serde::Serialize;
 use strata_core::chain::{LinkedEntry, Outcome};
-use strata_store::{error::StoreError, ledger::LedgerRead};
+use strata_store::{
+    error::StoreError,
+    ledger::{AuditTarget, LedgerRead},
+};
 
 use super::Refusals;
 use crate::{
@@ -56,19 +59,27 @@ pub struct AuditView {
 }
 
 impl AuditView {
-    pub(super) fn new(
+    /// The views of some lines, in their order. What they were done to is looked up for all of them at once.
+    pub(super) fn of(
         r: &LedgerRead<'_>,
         call: &Call<'_>,
-        linked: LinkedEntry,
+        lines: Vec<LinkedEntry>,
         refusals: &Refusals,
-    ) -> Result<Self, StoreError> {
+    ) -> Result<Vec<Self>, StoreError> {
+        let names: Vec<&str> = lines.iter().map(|line| line.entry.target.as_str()).collect();
+        let targets = r.audit_targets(&names)?;
+        let view = |line: LinkedEntry| {
+            let target = targets.get(&line.entry.target);
+            Self::new(call, line, target, refusals)
+        };
+        Ok(lines.into_iter().map(view).collect())
+    }
+
+    fn new(call: &Call<'_>, linked: LinkedEntry, target: Option<&AuditTarget>, refusals: &Refusals) -> Self {
         let entry = linked.entry;
-        let memory = r.memory(&entry.target)?;
-        let event = if memory.is_none() { r.episode(&entry.target)? } else { None };
-        let scope = memory.as_ref().map(|m| &m.scope).or_else(|| event.as_ref().map(|e| &e.scope));
-        let is_visible = scope.is_none_or(|scope| sees_scope(call, scope));
+        let is_visible = target.is_none_or(|target| sees_scope(call, &target.scope));
         let repeated = refusals.get(&entry.seq).filter(|refusal| refusal.count > 1);
-        Ok(Self {
+        Self {
             seq: entry.seq,
             at: entry.at.0,
             time: entry.at.to_rfc3339(),
@@ -76,7 +87,7 @@ impl AuditView {
             on_behalf_of: entry.on_behalf_of,
             face: entry.face,
             action: entry.action,
-            number: memory.map(|m| m.number),
+            number: target.and_then(|target| target.number),
             target: entry.target,
             layer: entry.layer,
             outcome: entry.outcome.as_str(),
@@ -88,7 +99,7 @@ impl AuditView {
             after_hash: entry.after_hash.map(|hash| hexadecimal(&hash)),
             previous: hexadecimal(&linked.previous),
             hash: hexadecimal(&linked.hash),
-        })
+        }
     }
 
     /// `DENIED` or `ok`, action, target, layer, who, `::` and why, each at its place.

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_store::ledger::{ReviewFilter, ReviewStatus};
+use strata_store::ledger::ReviewFilter;
 
 use super::line;
 use crate::{
@@ -49,19 +49,14 @@ impl Operation for KnowledgeOntologyStatus {
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, _request: Request) -> Result<Response, Error> {
-        let waiting = ReviewFilter {
-            status: Some(ReviewStatus::Pending),
-            kind: Some(CONFLICT.to_owned()),
-            target: None,
-            limit: usize::MAX,
-        };
+        let waiting = ReviewFilter { kind: Some(CONFLICT.to_owned()), ..ReviewFilter::default() };
         let ledger = engine.existing_ledger()?;
         Ok(ledger.read(&engine.control(call), |r| {
             let totals = r.totals()?;
             Ok(Response {
                 entities: totals.entities,
                 relations: totals.relations,
-                contradictions: r.reviews(&waiting)?.len(),
+                contradictions: r.review_counts(&waiting)?.iter().map(|(_, count)| count).sum(),
             })
         })?)
     }

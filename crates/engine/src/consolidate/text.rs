@@ -10,6 +10,7 @@ use strata_store::ledger::RawKind;
 use super::groups::Group;
 use crate::{
     error::Error,
+    judge::MAX_DIGEST,
     render::{counted, one_line},
     settings::Settings,
 };
@@ -17,8 +18,6 @@ use crate::{
 /// Characters of the sentences of a digest, with what stands beside them; with its first line a digest then
 /// has at most 900.
 const BUDGET: usize = 740;
-/// Longest text that a summariser may give, in characters.
-const MAX_SUMMARY: usize = 2_000;
 /// Longest name of a speaker that is shown, in characters.
 const MAX_SPEAKER: usize = 24;
 /// The method of a digest without a summariser.
@@ -93,7 +92,7 @@ pub(super) fn digest(
     if let Some(summariser) = summariser {
         let texts: Vec<String> = raw.iter().map(|piece| piece.text.clone()).collect();
         let summary = summariser.summarise(&title, &texts).unwrap_or_default();
-        let summary: String = summary.trim().chars().take(MAX_SUMMARY).collect();
+        let summary: String = summary.trim().chars().take(MAX_DIGEST).collect();
         if !summary.is_empty() {
             return Digest {
                 title,

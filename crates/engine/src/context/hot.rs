@@ -3,7 +3,7 @@
 use strata_core::{budget::estimate_tokens, memory::Tier};
 use strata_store::ledger::{MemoryFilter, MemoryRow};
 
-use super::operation::{Standing, is_authority};
+use super::operation::Standing;
 use crate::{
     engine::Engine,
     error::Error,
@@ -26,12 +26,12 @@ pub fn page(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
         let hot = MemoryFilter {
             visible_from: Some(call.scope.clone()),
             tier: Some(Tier::Hot),
+            knowledge: true,
             limit: CONSIDERED,
             ..MemoryFilter::default()
         };
         Ok((Standing::read(r, call.scope)?, r.memories(&hot)?))
     })?;
-    rest.retain(|m| !is_authority(m));
     rest.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then(b.number.cmp(&a.number)));
     let working = standing.working.iter().filter(|rule| rule.memory.state.tier == Tier::Hot);
     let ruling = standing.rules.iter().chain(&standing.identity).chain(working).map(rule_line);

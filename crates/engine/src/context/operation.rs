@@ -146,32 +146,33 @@ fn gather(
     words_only: bool,
 ) -> Result<Gathered, Error> {
     let (standing, pinned) = engine.read(call, |r| {
-        let pinned = MemoryFilter { pinned: Some(true), ..visible(call.scope, limit) };
-        let pinned = r.memories(&pinned)?.into_iter().filter(|m| !is_authority(m)).collect::<Vec<_>>();
-        Ok((Standing::read(r, call.scope)?, pinned))
+        let pinned = MemoryFilter { pinned: Some(true), ..known(call.scope, limit) };
+        Ok((Standing::read(r, call.scope)?, r.memories(&pinned)?))
     })?;
     let rows = pinned.iter().chain(standing.all().map(|ruled| &ruled.memory));
     let mut numbers: HashMap<String, i64> = rows.map(|row| (row.id.clone(), row.number)).collect();
     let zone = &engine.settings().zone;
     let memories = match query {
         Some(text) => {
-            let asked = Query { floor: Floor::Task, words_only, ..Query::new(text, call.scope, limit) };
+            let asked = Query {
+                floor: Floor::Task,
+                words_only,
+                knowledge: true,
+                ..Query::new(text, call.scope, limit)
+            };
             let found = search(engine, call, &asked)?;
             let mut records = Vec::new();
             for hit in &found.hits {
-                match &hit.item {
-                    Item::Memory(m) if is_authority(m) => continue,
-                    Item::Memory(m) => drop(numbers.insert(m.id.clone(), m.number)),
-                    _ => {}
+                if let Item::Memory(m) = &hit.item {
+                    numbers.insert(m.id.clone(), m.number);
                 }
                 records.push(HitView::new(hit, zone, false).record());
             }
             records
         }
         None => engine
-            .read(call, |r| r.memories(&visible(call.scope, limit)))?
+            .read(call, |r| r.memories(&known(call.scope, limit)))?
             .iter()
-            .filter(|m| !is_authority(m))
             .map(|m| record(m, zone))
             .collect(),
     };
@@ -190,9 +191,9 @@ fn gather(
     Ok(Gathered { classes, numbers })
 }
 
-/// Whether a memory has its place among the rules and identity rather than among what is known.
-pub(super) fn is_authority(memory: &MemoryRow) -> bool {
-    matches!(memory.state.layer, Layer::P0 | Layer::P1) || rules::is_rule(&memory.kind)
+/// What has no place among the rules and identity.
+fn known(scope: &Scope, limit: usize) -> MemoryFilter {
+    MemoryFilter { knowledge: true, ..visible(scope, limit) }
 }
 
 fn visible(scope: &Scope, limit: usize) -> MemoryFilter {

@@ -1,13 +1,15 @@
 //! What the judge says of findings whose wording alone does not settle them. It annotates, or leaves a question unfiled;
 //! it changes no memory.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 use strata_store::{
     error::StoreError,
-    ledger::{AuditFilter, LedgerRead, NewAudit},
+    ledger::{AuditFilter, LedgerRead, MemoryRow, NewAudit},
 };
 
-use super::{file::asked, scan::Finding};
+use super::scan::{Finding, HIGH};
 use crate::{
     authority,
     engine::Engine,
@@ -49,65 +51,63 @@ impl std::fmt::Display for Opinion {
     }
 }
 
-/// Asks the configured judge, outside of any transaction, and takes out of `findings` what it dismissed, now or in an
-/// earlier scan. Returns how many those are. Without a judge nothing happens, and a judge that is switched off has no
-/// say any more: what it had dismissed is then filed.
-///
-/// A finding about a rule or about P0 and P1 is never dismissed: its text must not be able to talk a judge into silence.
-///
-/// # Errors
-/// Those of the store, and `Cancelled`. A judge that fails is no error.
-pub fn advise(engine: &Engine, call: &Call<'_>, findings: &mut Vec<Finding>) -> Result<usize, Error> {
-    // A judge that cannot be made is told by `doctor`; the work goes on without it.
-    let Ok(Some(judge)) = engine.judge() else { return Ok(0) };
-    let (before, mut questions, mut failures) = (findings.len(), 0, 0);
-    let mut kept = Vec::with_capacity(before);
-    for mut finding in std::mem::take(findings) {
-        engine.control(call).check()?;
-        let Some(texts) = open_texts(engine, call, &finding)? else {
-            kept.push(finding);
-            continue;
+/// Asks the configured judge, outside of any transaction, about findings that would be filed. Without a judge nothing
+/// happens, and a judge that is switched off has no say any more: what it had dismissed is then filed.
+pub(super) struct Adviser<'e> {
+    engine: &'e Engine,
+    call: &'e Call<'e>,
+    judge: Option<&'e dyn Judge>,
+    /// What was said of the findings dismissed in earlier scans.
+    dismissals: HashSet<String>,
+    questions: usize,
+    failures: usize,
+}
+
+impl<'e> Adviser<'e> {
+    /// # Errors
+    /// Those of the store. A judge that cannot be made is told by `doctor`; the work goes on without it.
+    pub(super) fn of(engine: &'e Engine, call: &'e Call<'e>) -> Result<Self, Error> {
+        let judge = engine.judge().ok().flatten();
+        let dismissals = match judge {
+            Some(_) => engine.existing_ledger()?.read(&engine.control(call), dismissals)?,
+            None => HashSet::new(),
         };
-        let Texts::Open(a, b) = texts else { continue };
-        if questions < MOST && failures < PATIENCE {
-            questions += 1;
-            finding.judge = ask(judge, &a, &b)?;
-            failures = if finding.judge.is_some() { 0 } else { failures + 1 };
-        }
-        if is_dismissed(&finding) {
-            dismiss(engine, call, &finding)?;
-        } else {
-            kept.push(finding);
-        }
+        Ok(Self { engine, call, judge, dismissals, questions: 0, failures: 0 })
     }
-    *findings = kept;
-    Ok(before - findings.len())
-}
 
-/// What is known of a finding that the judge may be asked about.
-enum Texts {
-    /// Nobody has asked yet: both texts.
-    Open(String, String),
-    /// An earlier scan dismissed it.
-    Dismissed,
-}
-
-/// `None` for a finding that is sure, was filed before, or whose memories are gone.
-fn open_texts(engine: &Engine, call: &Call<'_>, finding: &Finding) -> Result<Option<Texts>, Error> {
-    if finding.score >= SURE {
-        return Ok(None);
+    /// Whether the judge is sure, now or since an earlier scan, that both sides of a finding can hold. Otherwise its
+    /// opinion, if it has one, stands in the finding. One about a rule or about P0 and P1 is never dismissed: its text
+    /// must not be able to talk a judge into silence.
+    ///
+    /// # Errors
+    /// Those of the store, and `Cancelled`. A judge that fails is no error.
+    pub(super) fn dismisses(&mut self, finding: &mut Finding) -> Result<bool, Error> {
+        let Some(judge) = self.judge.filter(|_| finding.score < SURE) else { return Ok(false) };
+        if finding.severity != HIGH && self.dismissals.contains(&dismissal(&finding.a.id, &finding.b.id)) {
+            return Ok(true);
+        }
+        let may_ask = self.questions < MOST && self.failures < PATIENCE && finding.judge.is_none();
+        if let Some([a, b]) = if may_ask { self.texts(finding)? } else { None } {
+            self.engine.control(self.call).check()?;
+            self.questions += 1;
+            finding.judge = ask(judge, &a, &b)?.map(Box::new);
+            self.failures = if finding.judge.is_some() { 0 } else { self.failures + 1 };
+        }
+        if !is_dismissed(finding) {
+            return Ok(false);
+        }
+        dismiss(self.engine, self.call, finding)?;
+        self.dismissals.insert(dismissal(&finding.a.id, &finding.b.id));
+        Ok(true)
     }
-    let (a, b) = (finding.a.id.as_str(), finding.b.id.as_str());
-    Ok(engine.existing_ledger()?.read(&engine.control(call), |r| {
-        if asked(r, b, a)?.or(asked(r, a, b)?).is_some() {
-            return Ok(None);
-        }
-        if was_dismissed(r, a, b)? {
-            return Ok(Some(Texts::Dismissed));
-        }
-        let body = |id: &str| r.memory(id).map(|row| row.map(|row| row.body));
-        Ok(body(a)?.zip(body(b)?).map(|(a, b)| Texts::Open(a, b)))
-    })?)
+
+    /// What both say, while they are there.
+    fn texts(&self, finding: &Finding) -> Result<Option<[String; 2]>, Error> {
+        let numbers = [finding.a.number, finding.b.number];
+        let control = self.engine.control(self.call);
+        let rows = self.engine.existing_ledger()?.read(&control, |r| r.memories_by_numbers(&numbers))?;
+        Ok(<[MemoryRow; 2]>::try_from(rows).ok().map(|rows| rows.map(|row| row.body)))
+    }
 }
 
 /// A verdict that passed the gate; `None` when there is none.
@@ -125,7 +125,7 @@ fn ask(judge: &dyn Judge, a: &str, b: &str) -> Result<Option<Opinion>, Error> {
 
 fn is_dismissed(finding: &Finding) -> bool {
     let says = finding.judge.as_ref();
-    finding.severity != super::scan::HIGH
+    finding.severity != HIGH
         && says.is_some_and(|o| o.relation == Relation::Compatible && o.confidence >= DISMISSES)
 }
 
@@ -152,13 +152,9 @@ fn dismissal(a: &str, b: &str) -> String {
     format!("the judge says that {a} and {b} can both hold")
 }
 
-fn was_dismissed(r: &LedgerRead<'_>, a: &str, b: &str) -> Result<bool, StoreError> {
-    let filter = AuditFilter {
-        target: Some(b.to_owned()),
-        action: Some(DISMISS.to_owned()),
-        limit: usize::MAX,
-        ..AuditFilter::default()
-    };
-    let reason = dismissal(a, b);
-    Ok(r.audit(&filter)?.iter().any(|line| line.entry.reason == reason))
+/// The reasons of all that was dismissed.
+fn dismissals(r: &LedgerRead<'_>) -> Result<HashSet<String>, StoreError> {
+    let filter =
+        AuditFilter { action: Some(DISMISS.to_owned()), limit: usize::MAX, ..AuditFilter::default() };
+    Ok(r.audit(&filter)?.into_iter().map(|line| line.entry.reason).collect())
 }

@@ -1,8 +1,11 @@
 //! Looks through the memories in force for contradictions. Nothing is written.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::Arc,
+};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use strata_core::{
     duplicate::contradiction::{Claims, Contradiction, between, candidates},
     memory::Layer,
@@ -35,16 +38,22 @@ pub struct Finding {
     pub values: [String; 2],
     /// How sure it is, 0 to 1.
     pub score: f64,
-    /// The older memory.
-    pub a: Side,
+    /// The older memory. Many findings may be about one memory; it is described once.
+    #[serde(serialize_with = "as_it_is")]
+    pub a: Arc<Side>,
     /// The newer memory.
-    pub b: Side,
+    #[serde(serialize_with = "as_it_is")]
+    pub b: Arc<Side>,
     /// The question in the review queue, when there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub review: Option<String>,
     /// What the judge said, when it was asked; it decides nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub judge: Option<Opinion>,
+    pub judge: Option<Box<Opinion>>,
+}
+
+fn as_it_is<S: Serializer>(side: &Arc<Side>, serializer: S) -> Result<S::Ok, S::Error> {
+    Side::serialize(side, serializer)
 }
 
 /// One of two memories.
@@ -105,6 +114,7 @@ fn compare(engine: &Engine, call: &Call<'_>, rows: &[MemoryRow]) -> Result<Scann
     let topics: Vec<Option<u64>> = rows.iter().map(|row| row.topic_key.as_deref().map(hashed)).collect();
     let pairs = candidates(&claims, &topics);
     let mut findings = Vec::new();
+    let mut sides = Sides { rows, made: vec![None; rows.len()] };
     for (at, (older, newer)) in pairs.iter().enumerate() {
         let done = rows.len() + at * rows.len() / pairs.len().max(1);
         if at % STRIDE == 0 {
@@ -115,7 +125,7 @@ fn compare(engine: &Engine, call: &Call<'_>, rows: &[MemoryRow]) -> Result<Scann
             continue;
         }
         let found = between(&claims[*older], &claims[*newer]);
-        findings.extend(found.map(|found| finding(a, b, found)));
+        findings.extend(found.map(|found| sides.finding(*older, *newer, found)));
     }
     (call.progress)(rows.len() as u64 * 2, rows.len() as u64 * 2);
     findings.sort_by(|x, y| {
@@ -167,18 +177,30 @@ fn hold_together(a: &MemoryRow, b: &MemoryRow) -> bool {
     starts(a) < ends(b) && starts(b) < ends(a)
 }
 
-fn finding(a: &MemoryRow, b: &MemoryRow, found: Contradiction) -> Finding {
-    let severe = is_binding(a) || is_binding(b);
-    Finding {
-        severity: if severe { HIGH } else { "medium" },
-        axis: found.axis.as_str(),
-        subject: found.subject,
-        values: [found.a, found.b],
-        score: found.score,
-        a: side(a),
-        b: side(b),
-        review: None,
-        judge: None,
+/// The memories of a scan, and those of them that findings are about.
+struct Sides<'r> {
+    rows: &'r [MemoryRow],
+    made: Vec<Option<Arc<Side>>>,
+}
+
+impl Sides<'_> {
+    fn finding(&mut self, older: usize, newer: usize, found: Contradiction) -> Finding {
+        let severe = is_binding(&self.rows[older]) || is_binding(&self.rows[newer]);
+        Finding {
+            severity: if severe { HIGH } else { "medium" },
+            axis: found.axis.as_str(),
+            subject: found.subject,
+            values: [found.a, found.b],
+            score: found.score,
+            a: self.side(older),
+            b: self.side(newer),
+            review: None,
+            judge: None,
+        }
+    }
+
+    fn side(&mut self, at: usize) -> Arc<Side> {
+        Arc::clone(self.made[at].get_or_insert_with(|| Arc::new(side(&self.rows[at]))))
     }
 }
 

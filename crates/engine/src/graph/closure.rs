@@ -7,7 +7,7 @@ use strata_core::graph::{Direction, constraints::Misfit, depth};
 use super::{
     explore::table,
     naming,
-    walk::{self, Row},
+    walk::{self, Row, Steps, note_cut},
 };
 use crate::{
     engine::Engine,
@@ -53,6 +53,9 @@ pub struct Response {
     /// Entities that were left out for length.
     #[serde(skip_serializing_if = "is_default")]
     pub more: usize,
+    /// Entities whose relations were not all followed: each has more than 1 000 one way, or the answer had read 20 000.
+    #[serde(skip_serializing_if = "is_default")]
+    pub not_followed: usize,
 }
 
 impl Operation for Closure {
@@ -89,12 +92,13 @@ impl Operation for Closure {
         let depth = depth(request.depth.unwrap_or(5));
         let found = engine.read(call, |read| {
             let Some(entity) = naming::entity(read, call, &request.entity_id)? else { return Ok(None) };
-            let steps = walk::walk(read, entity.number, direction, depth, &[&relation], call.scope)?;
-            Ok(Some((entity.id, steps)))
+            let reader = Steps::new(read, call.scope);
+            let steps = walk::walk(&reader, entity.number, direction, depth, &[&relation])?;
+            Ok(Some((entity.id, steps, reader.take_cut())))
         })?;
-        let (entity_id, steps) = found.ok_or_else(|| naming::unknown(&request.entity_id))?;
+        let (entity_id, steps, not_followed) = found.ok_or_else(|| naming::unknown(&request.entity_id))?;
         let (closure, more) = walk::rows(&steps, |step| step.edge.far);
-        Ok(Response { entity_id, closure, more })
+        Ok(Response { entity_id, closure, more, not_followed })
     }
 }
 
@@ -103,7 +107,7 @@ impl Render for Response {
         if self.closure.is_empty() {
             return Document::new().note(Mark::Info, "Nothing is reached.");
         }
-        let document = Document::new().with(table(&self.closure));
+        let document = note_cut(Document::new().with(table(&self.closure)), self.not_followed);
         if self.more == 0 {
             return document;
         }

@@ -13,7 +13,7 @@ use strata_store::{
 
 use super::{
     naming::{self, MAX_MATCHES},
-    walk::{self, Linked, Row, Together},
+    walk::{self, Linked, Row, Steps, Together, note_cut},
 };
 use crate::{
     engine::Engine,
@@ -73,6 +73,9 @@ pub struct Explored {
     /// Rows that were left out for length.
     #[serde(skip_serializing_if = "is_default")]
     pub more: usize,
+    /// Entities whose relations were not all followed: each has more than 1 000 one way, or the answer had read 20 000.
+    #[serde(skip_serializing_if = "is_default")]
+    pub not_followed: usize,
 }
 
 impl Operation for Explore {
@@ -99,9 +102,10 @@ impl Operation for Explore {
         let limit = request.limit.unwrap_or(DEFAULT_LIMIT) as usize;
         let now = engine.clock().now();
         let entities = engine.read(call, |read| {
-            let found = naming::matching(read, call, &request.query, limit)?;
+            let found = naming::matching(read, call, &request.query, &[], limit)?;
             let mut room = walk::Room::new(found.len());
-            let explored = |entity| room.share(|room| explore(read, call, entity, depth, now, room));
+            let reader = Steps::new(read, call.scope);
+            let explored = |entity| room.share(|room| explore(read, &reader, entity, depth, now, room));
             found.into_iter().map(explored).collect()
         })?;
         Ok(Response { query: request.query, entities })
@@ -111,18 +115,19 @@ impl Operation for Explore {
 /// What is around one entity, as much as fits into `room`: first the memories, then the names, then relations.
 fn explore(
     read: &LedgerRead<'_>,
-    call: &Call<'_>,
+    reader: &Steps<'_, '_>,
     entity: EntityRow,
     depth: u32,
     now: Timestamp,
     room: &mut usize,
 ) -> Result<Explored, StoreError> {
     let same = |step: &walk::Step| (step.edge.relation.clone(), step.edge.far);
-    let follow = |direction| walk::walk(read, entity.number, direction, depth, &[], call.scope);
+    let follow = |direction| walk::walk(reader, entity.number, direction, depth, &[]);
     let (out, left_out) = walk::rows(&follow(Direction::Out)?, same);
     let (back, left_back) = walk::rows(&follow(Direction::In)?, same);
-    let (memories, unsaid) = walk::fit(walk::memories(read, entity.number, call.scope, now)?, room);
-    let (mentioned_with, unnamed) = walk::fit(walk::together(read, entity.number, call.scope, now)?, room);
+    let (memories, unsaid) = walk::fit(walk::memories(read, entity.number, reader.scope(), now)?, room);
+    let (mentioned_with, unnamed) =
+        walk::fit(walk::together(read, entity.number, reader.scope(), now)?, room);
     let (neighbors, inbound, cut) = walk::fit_both(out, back, room);
     Ok(Explored {
         neighbors,
@@ -130,6 +135,7 @@ fn explore(
         mentioned_with,
         memories,
         more: left_out + left_back + unsaid + unnamed + cut,
+        not_followed: reader.take_cut(),
         id: entity.id,
         label: entity.label,
         kind: entity.kind,
@@ -194,6 +200,7 @@ impl Render for Response {
                 document = document.with(Block::Table { columns, rows: rows.collect() });
             }
             document = with_memories(document, &entity.memories);
+            document = note_cut(document, entity.not_followed);
             if entity.more > 0 {
                 document =
                     document.note(Mark::Info, format!("{}; lower `depth`", counted(entity.more, "more row")));

@@ -111,23 +111,26 @@ pub(super) fn needed(field: &str, text: &str) -> Result<(), Error> {
 }
 
 /// The entities that a query is about: the one with that id or number; else those whose label is, begins
-/// with or holds the query; else those whose labels the query names.
+/// with or holds the query; else those whose labels the query names. Only of these kinds; of all if there are none.
 pub(super) fn matching(
     read: &LedgerRead<'_>,
     call: &Call<'_>,
     query: &str,
+    kinds: &[&str],
     limit: usize,
 ) -> Result<Vec<EntityRow>, StoreError> {
+    let is_wanted = |entity: &EntityRow| kinds.is_empty() || kinds.contains(&entity.kind.as_str());
     let is_id = Id::parse(query).is_ok_and(|id| id.kind() == IdKind::Entity);
     let is_number = query.trim().strip_prefix('#').is_some_and(|n| n.parse::<i64>().is_ok());
     if is_id || is_number {
-        return Ok(entity(read, call, query)?.into_iter().collect());
+        return Ok(entity(read, call, query)?.into_iter().filter(is_wanted).collect());
     }
-    let found = read.find_entities(call.scope, query, limit)?;
+    let found = read.find_entities(call.scope, query, kinds, limit)?;
     if !found.is_empty() {
         return Ok(found);
     }
     let mut named = named_in(read, call.scope, query)?;
+    named.retain(is_wanted);
     named.truncate(limit);
     Ok(named)
 }
@@ -135,7 +138,7 @@ pub(super) fn matching(
 /// The entities whose labels stand in a text, in the order in which they do.
 pub fn named_in(read: &LedgerRead<'_>, scope: &Scope, text: &str) -> Result<Vec<EntityRow>, StoreError> {
     let key = label::key(text);
-    let rows = read.entities_by_heads(scope, &label::heads(&key))?;
+    let rows = read.entities_named(scope, &key, &[])?;
     Ok(pick(&key, rows))
 }
 

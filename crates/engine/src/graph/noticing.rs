@@ -43,13 +43,14 @@ pub(crate) fn look(
 ) -> Result<Noticed, Error> {
     let text = format!("{title}\n{}", mention::beginning(body));
     let key = label::key(&text);
-    let heads = label::heads(&key);
-    let candidates = ledger.read(control, |read| read.entities_by_heads(scope, &heads))?;
+    let names = mention::notice(&text);
+    let their_keys: Vec<String> = names.iter().map(|name| label::key(&name.label)).collect();
+    let candidates = ledger.read(control, |read| read.entities_named(scope, &key, &their_keys))?;
     let mut seen: BTreeSet<String> = candidates.iter().map(|e| label::key(&e.label)).collect();
     let known = naming::pick(&key, candidates).into_iter().map(|entity| entity.number).take(MAX_LINKS);
     let known: Vec<i64> = known.collect();
     let mut new = Vec::new();
-    for name in mention::notice(&text) {
+    for name in names {
         let room = new.len() < MAX_NEW && known.len() + new.len() < MAX_LINKS;
         if room && name.confidence >= mention::CONFIDENT && seen.insert(label::key(&name.label)) {
             new.push(NewEntity {

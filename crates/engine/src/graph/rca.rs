@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use strata_core::graph::depth;
 use strata_store::{
     error::StoreError,
+    index::SourceKind,
     ledger::{EntityRow, LedgerRead},
 };
 
@@ -14,7 +15,7 @@ use self::causes::analyse;
 use super::{
     explore::with_memories,
     naming::{self, Shown},
-    walk::{self, Linked},
+    walk::{self, Linked, MAX_ROWS, Steps, note_cut},
 };
 use crate::{
     engine::Engine,
@@ -30,6 +31,8 @@ use crate::{
 /// See the module.
 pub struct Rca;
 
+/// The kinds of entity that have causes to look for.
+const FAILURES: [&str; 2] = ["incident", "pattern"];
 /// Most incidents and patterns to analyse.
 const LIMIT: usize = 20;
 /// Memories that a symptom is looked up in.
@@ -70,6 +73,9 @@ pub struct Analysis {
     /// Events and memories that were left out for length: those in the middle of a chain go first.
     #[serde(skip_serializing_if = "is_default")]
     pub more: usize,
+    /// Entities whose relations were not all followed: each has more than 1 000 one way, or the answer had read 20 000.
+    #[serde(skip_serializing_if = "is_default")]
+    pub not_followed: usize,
 }
 
 /// Something on the way to the incident or from it.
@@ -114,13 +120,13 @@ impl Operation for Rca {
         naming::needed("query", &request.query)?;
         let depth = depth(request.depth.unwrap_or(3));
         let (named, is_bare_name) = engine.read(call, |read| {
-            let named = naming::matching(read, call, &request.query, LIMIT)?;
+            let named = naming::matching(read, call, &request.query, &FAILURES, LIMIT)?;
             // A sentence that names a tool is a symptom; the bare name of a tool asks about the tool.
-            let bare = !read.find_entities(call.scope, &request.query, 1)?.is_empty();
+            let bare = !read.find_entities(call.scope, &request.query, &[], 1)?.is_empty();
             Ok((named, bare))
         })?;
         let mut chosen: Vec<(EntityRow, &'static str)> =
-            named.into_iter().filter(is_failure).map(|entity| (entity, "label")).collect();
+            named.into_iter().map(|entity| (entity, "label")).collect();
         if chosen.is_empty() && !is_bare_name {
             let found = by_symptom(engine, call, &request.query)?;
             chosen.extend(found.into_iter().map(|entity| (entity, "symptom")));
@@ -128,11 +134,13 @@ impl Operation for Rca {
         let now = engine.clock().now();
         let root_causes = engine.read(call, |read| {
             let mut room = walk::Room::new(chosen.len());
+            let reader = Steps::new(read, call.scope);
             let analysis = |(entity, found_by): (EntityRow, &'static str)| -> Result<Analysis, StoreError> {
-                let events = analyse(read, &entity, depth, call.scope)?;
+                let events = analyse(&reader, &entity, depth)?;
                 let linked = walk::memories(read, entity.number, call.scope, now)?;
                 let (timeline, memories, more) = room.share(|room| shortened(events, linked, room));
-                Ok(Analysis { incident: Shown::from(&entity), found_by, timeline, memories, more })
+                let (incident, not_followed) = (Shown::from(&entity), reader.take_cut());
+                Ok(Analysis { incident, found_by, timeline, memories, more, not_followed })
             };
             chosen.into_iter().map(analysis).collect()
         })?;
@@ -149,18 +157,24 @@ fn shortened(
     let (memories, unsaid) = walk::fit(memories, room);
     let mut ranked: Vec<(usize, Event)> = events.into_iter().enumerate().collect();
     ranked.sort_by_key(|(place, event)| (event.kind != "fix", !event.is_root, event.level, *place));
+    let beyond = ranked.len().saturating_sub(MAX_ROWS);
+    ranked.truncate(MAX_ROWS);
     let (mut kept, cut) = walk::fit(ranked, room);
     kept.sort_by_key(|(place, _)| *place);
-    (kept.into_iter().map(|(_, event)| event).collect(), memories, unsaid + cut)
+    (kept.into_iter().map(|(_, event)| event).collect(), memories, unsaid + cut + beyond)
 }
 
 fn is_failure(entity: &EntityRow) -> bool {
-    matches!(entity.kind.as_str(), "incident" | "pattern")
+    FAILURES.contains(&entity.kind.as_str())
 }
 
 /// The incidents and patterns that memories like the symptom speak of, those of the best memory first.
 fn by_symptom(engine: &Engine, call: &Call<'_>, symptom: &str) -> Result<Vec<EntityRow>, Error> {
-    let query = Query { floor: search::Floor::Task, ..Query::new(symptom, call.scope, SIMILAR) };
+    let query = Query {
+        floor: search::Floor::Task,
+        sources: vec![SourceKind::Memory],
+        ..Query::new(symptom, call.scope, SIMILAR)
+    };
     let outcome = search(engine, call, &query)?;
     let memories = outcome.hits.iter().filter_map(|hit| match &hit.item {
         Item::Memory(memory) => Some(memory.number),
@@ -212,6 +226,7 @@ impl Render for Response {
             let columns = ["", "level", "entity", "type", "", "path"].map(str::to_owned).to_vec();
             document = document.with(Block::Table { columns, rows: rows.collect() });
             document = with_memories(document, &analysis.memories);
+            document = note_cut(document, analysis.not_followed);
             if analysis.more > 0 {
                 document = document
                     .note(Mark::Info, format!("{}; lower `depth`", counted(analysis.more, "more row")));

@@ -14,7 +14,7 @@ use strata_store::{
 use super::{
     explore::{with_memories, with_rows},
     naming,
-    walk::{self, Linked, Row},
+    walk::{self, Linked, Row, Steps, note_cut},
 };
 use crate::{
     engine::Engine,
@@ -67,6 +67,9 @@ pub struct Traced {
     /// Rows that were left out for length.
     #[serde(skip_serializing_if = "is_default")]
     pub more: usize,
+    /// Entities whose relations were not all followed: each has more than 1 000 one way, or the answer had read 20 000.
+    #[serde(skip_serializing_if = "is_default")]
+    pub not_followed: usize,
 }
 
 impl Operation for Trace {
@@ -91,9 +94,10 @@ impl Operation for Trace {
         let depth = depth(request.depth.unwrap_or(4));
         let now = engine.clock().now();
         let traces = engine.read(call, |read| {
-            let found = naming::matching(read, call, &request.query, LIMIT)?;
+            let found = naming::matching(read, call, &request.query, &[], LIMIT)?;
             let mut room = walk::Room::new(found.len());
-            let traced = |entity| room.share(|room| trace(read, call, entity, depth, now, room));
+            let reader = Steps::new(read, call.scope);
+            let traced = |entity| room.share(|room| trace(read, &reader, entity, depth, now, room));
             found.into_iter().map(traced).collect()
         })?;
         Ok(Response { query: request.query, trace: traces })
@@ -103,16 +107,16 @@ impl Operation for Trace {
 /// The trace of one entity, as much of it as fits into `room`, nearest relations first.
 fn trace(
     read: &LedgerRead<'_>,
-    call: &Call<'_>,
+    reader: &Steps<'_, '_>,
     entity: EntityRow,
     depth: u32,
     now: Timestamp,
     room: &mut usize,
 ) -> Result<Traced, StoreError> {
-    let follow = |direction| walk::walk(read, entity.number, direction, depth, &[], call.scope);
+    let follow = |direction| walk::walk(reader, entity.number, direction, depth, &[]);
     let (back, before) = walk::rows(&follow(Direction::In)?, |step| step.edge.number);
     let (out, after) = walk::rows(&follow(Direction::Out)?, |step| step.edge.number);
-    let (memories, unsaid) = walk::fit(walk::memories(read, entity.number, call.scope, now)?, room);
+    let (memories, unsaid) = walk::fit(walk::memories(read, entity.number, reader.scope(), now)?, room);
     let (inbound, outbound, cut) = walk::fit_both(back, out, room);
     Ok(Traced {
         memories,
@@ -122,6 +126,7 @@ fn trace(
         inbound,
         outbound,
         more: before + after + unsaid + cut,
+        not_followed: reader.take_cut(),
     })
 }
 
@@ -136,6 +141,7 @@ impl Render for Response {
             document = with_rows(document, "What leads to it:", &traced.inbound);
             document = with_rows(document, "What it leads to:", &traced.outbound);
             document = with_memories(document, &traced.memories);
+            document = note_cut(document, traced.not_followed);
             if traced.more > 0 {
                 document =
                     document.note(Mark::Info, format!("{}; lower `depth`", counted(traced.more, "more row")));

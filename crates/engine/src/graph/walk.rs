@@ -1,6 +1,6 @@
 //! Walking along relations, and what answers show of a walk.
 
-use std::collections::HashSet;
+use std::{cell::Cell, collections::HashSet};
 
 use serde::Serialize;
 use strata_core::{graph::Direction, scope::Scope, time::Timestamp};
@@ -10,10 +10,16 @@ use strata_store::{
 };
 
 use super::naming::Shown;
-use crate::render::headline;
+use crate::render::{Document, Mark, counted, headline};
 
 /// Most rows that one list of an answer shows.
 pub(super) const MAX_ROWS: usize = 200;
+/// Most relations that one answer reads.
+const MAX_STEPS: usize = 20_000;
+/// Most relations that are followed from one entity in one direction.
+const MAX_DEGREE: usize = 1_000;
+/// Entities whose relations are counted before they are read.
+const AT_ONCE: usize = 200;
 /// Characters of an answer's lists together, as indented JSON. What a client of the protocol is sent ends at 32 000.
 const ROOM: usize = 28_000;
 /// Characters of an entity beside its lists.
@@ -66,22 +72,115 @@ impl From<&Step> for Row {
     }
 }
 
+/// The relations that one answer reads, up to [`MAX_STEPS`] in all and [`MAX_DEGREE`] of an entity each way: the oldest.
+pub(super) struct Steps<'r, 't> {
+    read: &'r LedgerRead<'t>,
+    scope: &'r Scope,
+    left: Cell<usize>,
+    cut: Cell<usize>,
+}
+
+impl<'r, 't> Steps<'r, 't> {
+    /// For one answer to a reader in `scope`.
+    pub(super) fn new(read: &'r LedgerRead<'t>, scope: &'r Scope) -> Self {
+        Self { read, scope, left: Cell::new(MAX_STEPS), cut: Cell::new(0) }
+    }
+
+    /// The steps from any of `nodes` in one direction, by age; no types are all types.
+    pub(super) fn edges(
+        &self,
+        nodes: &[i64],
+        direction: Direction,
+        types: &[&str],
+    ) -> Result<Vec<Edge>, StoreError> {
+        let mut edges = Vec::new();
+        let mut rest = nodes;
+        while !rest.is_empty() {
+            if self.left.get() == 0 {
+                self.cut.set(self.cut.get() + rest.len());
+                break;
+            }
+            let (some, others) = rest.split_at(rest.len().min(AT_ONCE));
+            rest = others;
+            let mut found = self.some_edges(some, direction, types)?;
+            edges.append(&mut found);
+        }
+        edges.sort_unstable_by_key(|edge| edge.number);
+        Ok(edges)
+    }
+
+    fn some_edges(
+        &self,
+        nodes: &[i64],
+        direction: Direction,
+        types: &[&str],
+    ) -> Result<Vec<Edge>, StoreError> {
+        let (mut edges, mut few, mut waiting) = (Vec::new(), Vec::new(), 0);
+        for (node, degree) in self.read.degrees(nodes, direction, types, MAX_DEGREE + 1)? {
+            let room = self.left.get().saturating_sub(waiting).min(MAX_DEGREE);
+            if degree <= room {
+                waiting += degree;
+                few.extend((degree > 0).then_some(node));
+                continue;
+            }
+            if room == 0 {
+                self.cut.set(self.cut.get() + 1);
+                continue;
+            }
+            let first = self.read.first_edges(node, direction, types, self.scope, room)?;
+            self.took(&first);
+            // The reader may see fewer of them than there are.
+            self.cut.set(self.cut.get() + usize::from(first.len() == room));
+            edges.extend(first);
+        }
+        let theirs = self.read.edges(&few, direction, types, self.scope)?;
+        self.took(&theirs);
+        edges.extend(theirs);
+        Ok(edges)
+    }
+
+    fn took(&self, edges: &[Edge]) {
+        self.left.set(self.left.get().saturating_sub(edges.len()));
+    }
+
+    /// Where the reader stands.
+    pub(super) const fn scope(&self) -> &'r Scope {
+        self.scope
+    }
+
+    /// How many entities had more relations than were read, since this was last asked.
+    pub(super) fn take_cut(&self) -> usize {
+        self.cut.take()
+    }
+}
+
+/// Tells the reader of entities whose relations were not all followed.
+pub(super) fn note_cut(document: Document, cut: usize) -> Document {
+    if cut == 0 {
+        return document;
+    }
+    let text = format!(
+        "not all relations of {} were followed: at most {MAX_DEGREE} of one each way, and {MAX_STEPS} in an answer",
+        counted(cut, "entity")
+    );
+    document.note(Mark::Info, text)
+}
+
 /// Every relation that is reached from `start` in at most `depth` steps, once, by level and age. An entity is
 /// left once, at its smallest level, so that circles end.
-pub fn walk(
-    read: &LedgerRead<'_>,
+pub(super) fn walk(
+    reader: &Steps<'_, '_>,
     start: i64,
     direction: Direction,
     depth: u32,
     types: &[&str],
-    scope: &Scope,
 ) -> Result<Vec<Step>, StoreError> {
     let mut steps = Vec::new();
     let mut seen = HashSet::from([start]);
     let mut frontier = vec![start];
     for level in 1..=depth {
         let mut next = Vec::new();
-        for edge in read.edges(&frontier, direction, types, scope)? {
+        for edge in reader.edges(&frontier, direction, types)? {
             if seen.insert(edge.far) {
                 next.push(edge.far);
             }

@@ -193,6 +193,15 @@ impl Render for Response {
             text.push_str(&format!(" ({} updated, {} known already)", self.updated, self.known));
         }
         let mark = if self.rows.rejected == 0 { Mark::Good } else { Mark::Warning };
-        self.rows.render(Document::new().note(mark, text))
+        let document = Document::new().note(mark, text);
+        let is_empty = self.imported + self.updated + self.known + self.rows.rejected == 0;
+        let document = match is_empty {
+            true => document.note(
+                Mark::Warning,
+                "no `##` heading of the file is a rule, such as `## [P0] Never force-push`",
+            ),
+            false => document,
+        };
+        self.rows.render(document)
     }
 }

@@ -5,6 +5,7 @@ mod home;
 mod index;
 mod ledger;
 mod links;
+mod tenants;
 mod upkeep;
 
 use schemars::JsonSchema;
@@ -80,7 +81,7 @@ impl Operation for Doctor {
         cli: &["doctor"],
         positional: &[],
         title: "Look the home over",
-        about: "Checks the home: permissions and disk, schema, integrity, the audit with its signatures, texts, events, reviews, states, rules, links, \
+        about: "Checks the home: permissions and disk, what keeps tenants apart, schema, integrity, the audit with its signatures, texts, events, reviews, states, rules, links, \
                 snapshots, graph, index, indexed files, configuration, leftovers, jobs, purges and backups. Each finding says what to do. Use \
                 it when something looks wrong or after a crash. It changes nothing unless `fix` is given, which does only \
                 what cannot lose anything.",
@@ -127,6 +128,7 @@ impl Examination<'_> {
         self.place();
         if self.engine.settings().store.is_some() {
             self.ok("store", format!("{}, tenant {}", self.engine.place(), self.engine.tenant()));
+            self.attempt("tenants", Self::tenants)?;
         }
         let initialised = match self.engine.is_initialised() {
             Ok(initialised) => initialised,

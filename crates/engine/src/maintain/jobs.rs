@@ -13,6 +13,7 @@ use strata_store::ledger::{JobRow, JobState};
 
 use crate::{
     error::Error,
+    job::holder,
     render::{Block, Document, Mark, Render},
 };
 
@@ -54,7 +55,7 @@ impl JobView {
             state: if is_stalled(&row, now) { "stalled" } else { row.state.as_str() },
             id: row.id,
             kind: row.kind,
-            worker: row.lease_owner,
+            worker: row.lease_owner.map(|owner| holder::name(&owner).to_owned()),
             done: row.done,
             total: row.total,
             message: row.message,

@@ -134,16 +134,19 @@ impl Operation for MigrateStore {
             _ => Ok(()),
         };
         let moved = moving::move_ledger(source, to.store(), &control, engine.home(), &how, &seal)?;
-        let index_behind = if dry_run {
-            0
-        } else {
-            index_everything(&to, call, &mut |done, total| {
-                (call.progress)(done, total);
-                Ok(())
-            })?
-        };
+        let index_behind = if dry_run { 0 } else { complete(&to, call)? };
         Ok(answer(moved, (&from, &to), (!dry_run).then_some(epoch), index_behind))
     }
+}
+
+/// Builds the index at the new place and lets it count. Returns how many changes the index has not followed yet.
+fn complete(to: &Engine, call: &Call<'_>) -> Result<u64, Error> {
+    let index_behind = index_everything(to, call, &mut |done, total| {
+        (call.progress)(done, total);
+        Ok(())
+    })?;
+    moving::finish(to.existing_ledger()?, &to.control(call), to.clock().now())?;
+    Ok(index_behind)
 }
 
 fn answer(
@@ -199,7 +202,7 @@ fn place(
             let hint = "name it with `--store URL`, STRATA_STORE or `store` in the configuration";
             Error::argument(field, "is `store`, and no server is configured", hint)
         }),
-        address => StoreAddress::new(address).server(tenant).map(Some),
+        address => StoreAddress::new(address).server(tenant, &settings.tls).map(Some),
     }
 }
 

@@ -9,7 +9,10 @@ mod telling;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use strata_core::{id::Id, policy::Action, principal::Principal};
-use strata_store::ledger::{NewAudit, OpenPurge};
+use strata_store::{
+    Rewrite,
+    ledger::{NewAudit, OpenPurge},
+};
 
 pub(super) use self::files::other_index_files;
 use self::{
@@ -94,7 +97,7 @@ fn one(
     let fragments = telling_fragments(engine, call, &target)?;
     let open = open(engine, call, &target, request.backups.unwrap_or(false))?;
     erase(engine, call, &actor, (&target, material), &open, &reason)?;
-    let (index_files_removed, backups) = finish(engine, call, &actor, &target, &open)?;
+    let Finished { indexes, backups, left } = finish(engine, call, &actor, &target, &open)?;
     let mut response = Response {
         id: target.id.clone(),
         kind: target.kind.as_str(),
@@ -102,7 +105,7 @@ fn one(
         completed_earlier: target.already,
         backups_rewritten: backups.rewritten,
         backups_damaged: backups.damaged,
-        index_files_removed,
+        index_files_removed: indexes,
         verified: false,
         files_scanned: 0,
         fragments: fragments.len(),
@@ -113,6 +116,7 @@ fn one(
         digests_erased: Vec::new(),
         digests_kept: Vec::new(),
         store: None,
+        left_to_owner: left,
     };
     response.prove(engine.home(), &fragments)?;
     response.prove_on_server(engine, call, &fragments)?;
@@ -126,28 +130,38 @@ fn open(engine: &Engine, call: &Call<'_>, target: &Target, backups: bool) -> Res
     Ok(OpenPurge { kind: target.kind, id: target.id.clone(), backups: backups || earlier })
 }
 
+/// What a purge did beside the ledger.
+struct Finished {
+    /// Indexes of other versions that were removed.
+    indexes: usize,
+    backups: Backups,
+    /// Statements that the server's owner is left to run.
+    left: Vec<String>,
+}
+
 /// Removes from all files what the ledger has given up. Can be done again at any point.
-///
-/// Returns how many index files were removed and what became of the backups.
 fn finish(
     engine: &Engine,
     call: &Call<'_>,
     actor: &Principal,
     target: &Target,
     open: &OpenPurge,
-) -> Result<(usize, Backups), Error> {
+) -> Result<Finished, Error> {
     let control = engine.control(call);
     purged::add(engine.home(), &control, target.kind, &target.id, engine.clock().now())?;
-    let index_files = erase_from_index(engine, call, target)?;
+    // What an earlier process removed is not known in this one.
+    let rewritten = if target.already { Rewrite::Everything } else { Rewrite::Changed };
+    let indexes = erase_from_index(engine, call, target, rewritten)?;
     let ledger = engine.existing_ledger()?;
-    ledger.database().compact(&control)?;
+    let mut left = ledger.database().rewrite(&control, rewritten)?;
+    left.extend(indexes.left);
     let backups =
         if open.backups { erase_from_backups(engine, call, actor, target)? } else { Backups::default() };
     if wiki::exists(engine) {
         wiki::compile_own(engine, call)?;
     }
     ledger.write(&control, engine.clock().now(), |w| w.close_purge(&target.id))?;
-    Ok((index_files, backups))
+    Ok(Finished { indexes: indexes.removed, backups, left })
 }
 
 /// Completes a purge that was cut short; false if what it names is in the ledger (again).

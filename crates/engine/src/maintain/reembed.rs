@@ -106,7 +106,7 @@ impl Operation for Reembed {
 /// passages were embedded and how many had no text. What was embedded before an error stays.
 ///
 /// # Errors
-/// `Busy` when another process goes on indexing; what `progress` says.
+/// `Busy` when another process goes on indexing; `Embedding` when the model gives no answer; what `progress` says.
 pub(super) fn complete(
     engine: &Engine,
     call: &Call<'_>,
@@ -116,19 +116,23 @@ pub(super) fn complete(
     let (Some(model), Some(dimension)) = (searcher.model(), searcher.dimension()) else { return Ok((0, 0)) };
     let (index, ledger, control) = (searcher.index(), engine.existing_ledger()?, engine.control(call));
     let (mut embedded, mut failed) = (0, 0);
+    searcher.wake();
     loop {
         control.check()?;
         let missing = index.missing(engine.tenant(), model, BATCH)?;
         if missing.is_empty() {
             break;
         }
-        let (vectors, gone) = searcher.vectors_of(ledger, &control, &missing)?;
+        let (vectors, gone) = searcher.vectors_of(ledger, &control, &missing, engine.clock().now())?;
         with_writer(engine, call, index, |writer| {
             writer.put_vectors(engine.tenant(), model, dimension, &vectors)
         })?;
         embedded += vectors.len() - gone;
         failed += gone;
         progress((embedded + failed) as u64)?;
+        if let Some(error) = searcher.failure() {
+            return Err(error.into());
+        }
     }
     let sets = index.vector_sets(engine.tenant())?;
     if sets.iter().any(|set| set.model == model && !set.is_active) {

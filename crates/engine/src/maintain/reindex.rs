@@ -90,7 +90,11 @@ fn rebuild(engine: &Engine, call: &Call<'_>, job: &Job<'_>) -> Result<Rebuilt, E
     let behind = index_everything(engine, call, &mut |done, total| job.progress(done, total, "indexing"))?;
     if behind == 0 && engine.searcher().index().database().exists(&engine.control(call))? {
         // A model that is new here takes over from the one whose vectors were dropped.
-        reembed::complete(engine, call, &mut |_| Ok(()))?;
+        match reembed::complete(engine, call, &mut |_| Ok(())) {
+            // The index is whole without it, and the response says why there is no search by meaning.
+            Err(Error::Embedding(_)) => {}
+            outcome => drop(outcome?),
+        }
         // The rows that the rebuild replaced are gone; now their space goes, too.
         engine.searcher().index().database().compact(&engine.control(call))?;
     }

@@ -57,7 +57,7 @@ impl Reference {
         let row = match self {
             Self::Id(id) => ledger.memory(id.as_str())?,
             Self::Number(number) => ledger.memory_by_number(*number)?,
-            Self::Prefix(prefix) => match ledger.memory_by_prefix(prefix) {
+            Self::Prefix(prefix) => match ledger.memory_by_prefix(prefix, reader(call)) {
                 Err(StoreError::NotFound { .. }) => None,
                 other => Some(other?),
             },
@@ -76,9 +76,17 @@ impl Found {
     }
 }
 
-/// Whether the caller sees what lies in `scope`: people see all of their home, others what their scope sees.
+/// Whether the caller sees what lies in `scope`.
 pub fn sees_scope(call: &Call<'_>, scope: &Scope) -> bool {
-    matches!(call.principal.kind, PrincipalKind::Human | PrincipalKind::System) || call.scope.sees(scope)
+    reader(call).is_none_or(|reader| reader.sees(scope))
+}
+
+/// From where the caller looks: people see all of their home, which is `None`, others what their scope sees.
+pub fn reader<'c>(call: &Call<'c>) -> Option<&'c Scope> {
+    match call.principal.kind {
+        PrincipalKind::Human | PrincipalKind::System => None,
+        _ => Some(call.scope),
+    }
 }
 
 fn not_found(id: &str) -> Error {

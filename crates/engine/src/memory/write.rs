@@ -6,7 +6,7 @@ use strata_core::{
         contradiction::{self, Claims},
     },
     id::{Id, IdKind},
-    memory::{Layer, Status},
+    memory::{Kind, Layer, Status},
     policy::Action,
     principal::Principal,
     time::Timestamp,
@@ -42,6 +42,10 @@ pub struct Stored {
     pub number: i64,
     /// Whether it was not there before.
     pub new: bool,
+    /// Its kind: of what was there before, not of the draft that says the same.
+    pub kind: Kind,
+    /// Its layer, likewise.
+    pub layer: Layer,
     /// The memory it replaced.
     pub superseded: Option<String>,
     /// A stored memory that says nearly the same, or the opposite.
@@ -237,10 +241,8 @@ fn found(similar: Option<Compared>) -> Option<Similar> {
 
 /// The live memories, visible from where the draft goes, that share most keys with it.
 fn candidates(read: &LedgerRead<'_>, draft: &Draft) -> Result<Vec<MemoryRow>, StoreError> {
-    let hits = read.by_bands(&stored_bands(draft), MAX_COMPARED)?;
-    let mut rows = read.memories_by_numbers(&hits.iter().map(|hit| hit.number).collect::<Vec<_>>())?;
-    rows.retain(|old| old.state.status.is_live() && draft.scope.sees(&old.scope));
-    Ok(rows)
+    let hits = read.by_bands(&stored_bands(draft), &draft.scope, MAX_COMPARED)?;
+    read.memories_by_numbers(&hits.iter().map(|hit| hit.number).collect::<Vec<_>>())
 }
 
 /// The one whose wording is nearest to the draft, if any says nearly the same.
@@ -359,6 +361,8 @@ fn commit(
             id: twin.id,
             number: twin.number,
             new: false,
+            kind: twin.kind,
+            layer: twin.state.layer,
             superseded,
             similar: None,
             contradicts: None,
@@ -371,7 +375,16 @@ fn commit(
         w.carry_stated_mentions(old.number, number)?;
     }
     authority::seal(w, call, actor)?;
-    Ok(Stored { id: new.id.to_string(), number, new: true, superseded, similar: None, contradicts: None })
+    Ok(Stored {
+        id: new.id.to_string(),
+        number,
+        new: true,
+        kind: new.kind.clone(),
+        layer: new.state.layer,
+        superseded,
+        similar: None,
+        contradicts: None,
+    })
 }
 
 /// What goes on record of a memory that is stored.

@@ -120,6 +120,7 @@ impl Request {
             valid_at: valid_at.map(|range| range.from),
             floor: Floor::Answer,
             words_only: self.no_semantic.unwrap_or(false),
+            knowledge: false,
             limit: self.limit(engine),
         })
     }

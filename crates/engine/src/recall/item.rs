@@ -10,7 +10,7 @@ use strata_store::{
 };
 
 use super::search::Query;
-use crate::{documents, maintain::import::DERIVED};
+use crate::{documents, maintain::import::DERIVED, rules::is_authority};
 
 /// A part of an indexed file: the file, the section as far as the index has it, and the part's number.
 #[derive(Debug, Clone)]
@@ -69,7 +69,8 @@ impl Item {
         let session = query.session.as_deref().is_none_or(|s| self.session() == Some(s));
         let tags = query.tags.is_empty()
             || matches!(self, Self::Memory(m) if query.tags.iter().all(|t| m.tags.contains(t)));
-        session && tags && self.is_valid(query.valid_at, query.as_of.unwrap_or(now))
+        let sort = !query.knowledge || !matches!(self, Self::Memory(m) if is_authority(m));
+        sort && session && tags && self.is_valid(query.valid_at, query.as_of.unwrap_or(now))
     }
 
     /// With `at`: whether it was true then. Without: whether it has not expired by `now`.

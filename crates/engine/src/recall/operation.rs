@@ -55,6 +55,9 @@ pub struct Response {
     pub near_misses: Vec<NearMiss>,
     #[serde(skip)]
     query: String,
+    /// Why meaning took no part, when that is a fault and not a choice.
+    #[serde(skip)]
+    fault: Option<String>,
 }
 
 impl Operation for Recall {
@@ -158,6 +161,7 @@ impl Response {
             near_misses_left_out: if explain { outcome.near_misses.len() - near_misses.len() } else { 0 },
             near_misses,
             query,
+            fault: engine.searcher().failure().filter(|_| !words_only).map(|error| error.to_string()),
         }
     }
 }
@@ -215,7 +219,10 @@ impl Render for Response {
 }
 
 impl Response {
-    fn progress(&self, document: Document) -> Document {
+    fn progress(&self, mut document: Document) -> Document {
+        if let Some(fault) = &self.fault {
+            document = document.note(Mark::Warning, format!("searched by words alone: {fault}"));
+        }
         match (self.unsearched, self.index_behind) {
             (0, 0) => document,
             (0, behind) => document

@@ -47,6 +47,8 @@ pub struct Query {
     pub floor: Floor,
     /// Whether meaning takes no part: words alone.
     pub words_only: bool,
+    /// Whether rules and what lies in P0 and P1 are left out.
+    pub knowledge: bool,
     /// Most results.
     pub limit: usize,
 }
@@ -81,6 +83,7 @@ impl Query {
             valid_at: None,
             floor: Floor::Answer,
             words_only: false,
+            knowledge: false,
             limit,
         }
     }
@@ -144,7 +147,7 @@ fn ranked(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome, Er
     let now = engine.clock().now();
     let context = QueryContext { people: &people, now: Some(now), zone: engine.settings().zone.clone() };
     let analysed = analysis::analyze_query(&query.text, &context);
-    let values = if query.words_only { None } else { searcher.embed_query(&query.text) };
+    let values = if query.words_only { None } else { searcher.embed_query(&query.text, now) };
     let mut vector =
         values.as_ref().zip(searcher.model()).map(|(values, model)| QueryVector { model, values });
     let as_of = query.as_of.map(|at| ledger.read(&control, |r| r.seq_at(at))).transpose()?;

@@ -4,12 +4,16 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_store::ledger::{MemoryRow, ReviewFilter, ReviewRow, ReviewStatus};
+use strata_store::{
+    error::StoreError,
+    ledger::{MemoryRow, ReviewFilter, ReviewRow, ReviewStatus},
+};
 
-use super::{AMENDMENT, CONFLICT, amendment::Amendment, is_visible};
+use super::{AMENDMENT, CONFLICT, amendment::Amendment};
 use crate::{
     engine::Engine,
     error::Error,
+    memory::reference::reader,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Block, Document, Mark, Record, Render, Trust, shortened},
 };
@@ -51,7 +55,7 @@ pub enum StatusName {
 }
 
 /// The queue, longest waiting first.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct Response {
     /// The reviews.
     pub reviews: Vec<Item>,
@@ -112,34 +116,23 @@ impl Operation for List {
             },
             kind: request.kind,
             target: None,
-            limit: usize::MAX,
+            visible_from: reader(call).cloned(),
+            limit: request.limit.unwrap_or(DEFAULT_LIMIT) as usize,
         };
-        let found = engine.read(call, |r| {
-            let all = r.reviews(&filter)?.into_iter();
-            all.map(|review| Ok((r.memory(&review.target)?, review))).collect::<Result<Vec<_>, _>>()
-        })?;
-        let visible: Vec<_> =
-            found.into_iter().filter(|(memory, _)| is_visible(call, memory.as_ref())).collect();
-        let mut kinds = BTreeMap::new();
-        for (_, review) in &visible {
-            *kinds.entry(review.kind.clone()).or_insert(0) += 1;
-        }
-        let limit = request.limit.unwrap_or(DEFAULT_LIMIT) as usize;
         let zone = &engine.settings().zone;
-        Ok(Response {
-            more: visible.len().saturating_sub(limit),
-            kinds,
-            reviews: visible
-                .into_iter()
-                .take(limit)
-                .map(|(memory, review)| Item::new(review, memory.as_ref(), zone))
-                .collect(),
+        engine.read(call, |r| {
+            let kinds: BTreeMap<String, usize> = r.review_counts(&filter)?.into_iter().collect();
+            let page = r.reviews(&filter)?.into_iter();
+            let reviews = page
+                .map(|review| Ok(Item::new(r.memory(&review.target)?.as_ref(), review, zone)))
+                .collect::<Result<Vec<_>, StoreError>>()?;
+            Ok(Response { more: kinds.values().sum::<usize>() - reviews.len(), kinds, reviews })
         })
     }
 }
 
 impl Item {
-    fn new(review: ReviewRow, memory: Option<&MemoryRow>, zone: &jiff::tz::TimeZone) -> Self {
+    fn new(memory: Option<&MemoryRow>, review: ReviewRow, zone: &jiff::tz::TimeZone) -> Self {
         Self {
             text: shortened(&proposed(&review, memory), EXCERPT),
             id: review.id,

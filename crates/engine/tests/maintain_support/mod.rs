@@ -96,7 +96,16 @@ pub(crate) fn tell_many(s: &Session, texts: &[String]) {
     store_events(s, "long talk", texts);
 }
 
+/// Stores a raw event of somebody who says nothing else.
+pub(crate) fn tell_as(s: &Session, speaker: &str, session: &str, text: &str) -> String {
+    events_of(s, speaker, session, &[text.to_owned()]).swap_remove(0)
+}
+
 fn store_events(s: &Session, session: &str, texts: &[String]) -> Vec<String> {
+    events_of(s, "ana", session, texts)
+}
+
+fn events_of(s: &Session, speaker: &str, session: &str, texts: &[String]) -> Vec<String> {
     let gateway = Principal::new(PrincipalKind::Gateway, "test");
     let now = s.engine.clock().now();
     let event = |text: &String| NewEpisode {
@@ -104,7 +113,7 @@ fn store_events(s: &Session, session: &str, texts: &[String]) -> Vec<String> {
         external_id: None,
         session: session.to_owned(),
         at: s.engine.clock().now(),
-        speaker: "ana".into(),
+        speaker: speaker.to_owned(),
         role: "user".into(),
         text: text.clone(),
         metadata: json!({ "mood": "good" }).to_string(),

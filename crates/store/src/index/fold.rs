@@ -53,7 +53,7 @@ pub(crate) fn read_row(
     of: Collection<'_>,
 ) -> Result<Option<CollectionRow>, StoreError> {
     tx.query_one(
-        "SELECT id, revision, slots, folded FROM collections WHERE tenant = $1 AND id = $2",
+        "SELECT id, revision, slots, folded, birth FROM collections WHERE tenant = $1 AND id = $2",
         params![of.tenant, of.id],
         collection_row,
     )

@@ -1,7 +1,7 @@
 //! Words that recur in a collection (kinds, branches, owners, groups), numbered from 1 in order of
 //! appearance; 0 is the empty word.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::{Collection, damaged};
 use crate::{error::StoreError, params, sql::Transaction};
@@ -16,12 +16,45 @@ pub(crate) enum Space {
 }
 
 impl Space {
+    /// Every space.
+    pub(crate) const ALL: [Self; 4] = [Self::Kind, Self::Branch, Self::Owner, Self::Group];
     /// The spaces whose words a view keeps in memory. Groups are only ever compared.
     pub(crate) const NAMED: [Self; 3] = [Self::Kind, Self::Branch, Self::Owner];
 
     pub(crate) const fn code(self) -> i64 {
         self as i64
     }
+}
+
+/// How the word of a label begins that nothing has any more. The number stays: views know words by their place.
+const GONE: char = '\u{1}';
+
+/// Whether a stored word is a word, and not what is left of one.
+pub(crate) fn is_word(word: &str) -> bool {
+    !word.starts_with(GONE)
+}
+
+/// Takes away the words of a space whose numbers are not among `used`.
+pub(crate) fn forget_unused(
+    tx: &Transaction<'_>,
+    of: Collection<'_>,
+    space: Space,
+    used: &BTreeSet<u32>,
+) -> Result<(), StoreError> {
+    let known = tx.query(
+        "SELECT number, word FROM labels WHERE tenant = $1 AND collection = $2 AND space = $3",
+        params![of.tenant, of.id, space.code()],
+        |row| Ok((row.get::<u32>(0)?, row.get::<String>(1)?)),
+    )?;
+    for (number, word) in known {
+        if is_word(&word) && !used.contains(&number) {
+            tx.execute(
+                "UPDATE labels SET word = $5 WHERE tenant = $1 AND collection = $2 AND space = $3 AND number = $4",
+                params![of.tenant, of.id, space.code(), number, &format!("{GONE}{number}")],
+            )?;
+        }
+    }
+    Ok(())
 }
 
 /// Tenant, collection, space and word.

@@ -63,7 +63,7 @@ pub struct Part {
     pub flags: u32,
     /// For telling near-duplicates.
     pub fingerprint: Fingerprint,
-    /// Its vector, when the embedder has been asked.
+    /// Its vector, when the embedder has been asked and has answered.
     pub vector: Option<PackedVector>,
     /// Its text, when no table of truth has it.
     pub text: Option<Section>,

@@ -25,13 +25,30 @@ const CONTEXT_CHARS: usize = 1_200;
 pub struct Embedder<'a> {
     /// The model's key; it must name everything that the vectors depend on.
     pub model: &'a str,
-    /// Text to a vector of unit length; `None` when the model has nothing for it.
-    pub embed: &'a (dyn Fn(&str) -> Option<Vec<f32>> + Sync),
+    /// Text to a vector of unit length. An error ends the preparation.
+    pub embed: &'a (dyn Fn(&str) -> Result<Embedded, StoreError> + Sync),
+}
+
+/// What a model made of a text.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Embedded {
+    /// Its vector, of unit length.
+    Vector(Vec<f32>),
+    /// The model has nothing for it, now or later: it is found by its words.
+    Nothing,
+    /// The model did not answer. It is found by its words until its vector is made: see [`super::Index::missing`].
+    Unanswered,
 }
 
 impl std::fmt::Debug for Embedder<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Embedder").field("model", &self.model).finish_non_exhaustive()
+    }
+}
+
+impl From<Option<Vec<f32>>> for Embedded {
+    fn from(vector: Option<Vec<f32>>) -> Self {
+        vector.map_or(Self::Nothing, Self::Vector)
     }
 }
 
@@ -55,7 +72,7 @@ impl Preparer<'_> {
                 tasks.extend(disturbed(span, turn, changes, change.mark));
             }
         }
-        Ok(self.run(&tasks))
+        self.run(&tasks)
     }
 
     /// What to embed for part `part` of a source, e.g. to fill a new vector set: see
@@ -65,25 +82,27 @@ impl Preparer<'_> {
         pieces(subject).nth(part).map(|(title, piece)| embedded(subject, &context, title, piece))
     }
 
-    fn run(&self, tasks: &[Task<'_>]) -> Vec<Prepared> {
+    fn run(&self, tasks: &[Task<'_>]) -> Result<Vec<Prepared>, StoreError> {
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         let threads = (tasks.len() / PER_THREAD).clamp(1, cores);
         if threads == 1 {
             return tasks.iter().map(|task| task.run(*self)).collect();
         }
-        let mut out = Vec::with_capacity(tasks.len());
         thread::scope(|scope| {
             let chunks = tasks.chunks(tasks.len().div_ceil(threads));
-            let run = |chunk: &[Task<'_>]| chunk.iter().map(|task| task.run(*self)).collect::<Vec<_>>();
+            let run = |chunk: &[Task<'_>]| {
+                chunk.iter().map(|task| task.run(*self)).collect::<Result<Vec<_>, StoreError>>()
+            };
+            let mut out = Vec::with_capacity(tasks.len());
             let workers: Vec<_> = chunks.map(|chunk| scope.spawn(move || run(chunk))).collect();
             for worker in workers {
                 match worker.join() {
-                    Ok(done) => out.extend(done),
+                    Ok(done) => out.extend(done?),
                     Err(panic) => std::panic::resume_unwind(panic),
                 }
             }
-        });
-        out
+            Ok(out)
+        })
     }
 }
 
@@ -97,13 +116,13 @@ struct Task<'c> {
 }
 
 impl Task<'_> {
-    fn run(&self, preparer: Preparer<'_>) -> Prepared {
+    fn run(&self, preparer: Preparer<'_>) -> Result<Prepared, StoreError> {
         let Change { source, subject, .. } = self.change;
-        let passages = subject.as_ref().map(|subject| self.passages(subject, preparer));
-        Prepared { mark: self.mark, source: *source, passages }
+        let passages = subject.as_ref().map(|subject| self.passages(subject, preparer)).transpose()?;
+        Ok(Prepared { mark: self.mark, source: *source, passages })
     }
 
-    fn passages(&self, subject: &Subject, preparer: Preparer<'_>) -> Passages {
+    fn passages(&self, subject: &Subject, preparer: Preparer<'_>) -> Result<Passages, StoreError> {
         let pieces: Vec<_> = pieces(subject).collect();
         let group = match &subject.group {
             Group::Session(session) => format!("session {session}"),
@@ -116,7 +135,7 @@ impl Task<'_> {
         };
         let numbered = pieces.iter().enumerate();
         let parts = numbered.map(|(at, (title, piece))| self.part(subject, at, title, piece, preparer));
-        Passages {
+        Ok(Passages {
             collection: subject.collection.clone(),
             group,
             order: if matches!(subject.group, Group::From(_)) { UNPLACED } else { subject.order },
@@ -128,11 +147,18 @@ impl Task<'_> {
             confidence: in_units(subject.confidence),
             importance: in_units(subject.importance),
             model: preparer.embedder.map(|embedder| embedder.model.to_owned()),
-            parts: parts.collect(),
-        }
+            parts: parts.collect::<Result<_, _>>()?,
+        })
     }
 
-    fn part(&self, subject: &Subject, at: usize, title: &str, piece: &str, preparer: Preparer<'_>) -> Part {
+    fn part(
+        &self,
+        subject: &Subject,
+        at: usize,
+        title: &str,
+        piece: &str,
+        preparer: Preparer<'_>,
+    ) -> Result<Part, StoreError> {
         let searched = titled(title, piece);
         // Sentences of a text come in sessions too; a turn is somebody's.
         let is_turn = matches!(subject.group, Group::Session(_)) && !subject.owner.is_empty();
@@ -141,12 +167,17 @@ impl Task<'_> {
         let mut part = Part::new(&analyze_passage(&searched), turn | code, subject.marks);
         if let Some(embedder) = preparer.embedder {
             let context = if at == 0 { self.context.as_str() } else { "" };
-            let vector = (embedder.embed)(&embedded(subject, context, title, piece));
-            let (values, scale) = vector.as_deref().map_or_else(|| (Vec::new(), 0.0), quantize);
-            part.vector = Some(PackedVector { values, scale });
+            part.vector = match (embedder.embed)(&embedded(subject, context, title, piece))? {
+                Embedded::Vector(vector) => {
+                    let (values, scale) = quantize(&vector);
+                    Some(PackedVector { values, scale })
+                }
+                Embedded::Nothing => Some(PackedVector { values: Vec::new(), scale: 0.0 }),
+                Embedded::Unanswered => None,
+            };
         }
         part.text = subject.keep_text.then(|| Section { title: title.to_owned(), body: piece.to_owned() });
-        part
+        Ok(part)
     }
 }
 

@@ -4,12 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{error::StoreError, params, rows::Rows, sql::Transaction};
+use crate::{Rewrite, error::StoreError, params, rows::Rows, sql::Transaction};
 
 use super::{
     Collection,
     attributes::{Attributes, BLOCK, decode, encode},
     damaged, fold,
+    labels::{LabelNumbers, Space, forget_unused},
     postings::{PostingWriter, for_each_posting},
     truth::Source,
     vector_block::{PackedVector, VectorBlock},
@@ -21,8 +22,17 @@ const CHUNK: u32 = 8_192;
 
 impl IndexWriter<'_> {
     /// Removes everything the index has of `sources`, living and dead, and rewrites the file so that no
-    /// deleted byte remains. Repeating a purge that was cut off completes it.
-    pub fn purge(&self, tenant: &str, sources: &[Source]) -> Result<(), StoreError> {
+    /// deleted byte remains. Repeating a purge that was cut off completes it, if `rewritten` is everything.
+    ///
+    /// Returns the statements that the owner of a server is left to run; see [`crate::Database::rewrite`].
+    pub fn purge(
+        &mut self,
+        tenant: &str,
+        sources: &[Source],
+        rewritten: Rewrite,
+    ) -> Result<Vec<String>, StoreError> {
+        // A word that goes gets a new number when it comes back.
+        self.labels = LabelNumbers::default();
         let places = self.index.database.read(&self.control, |tx| places(tx, tenant, sources))?;
         let collections: BTreeSet<i64> = places.iter().map(|(collection, _)| *collection).collect();
         for collection in collections {
@@ -34,7 +44,7 @@ impl IndexWriter<'_> {
         }
         // A process that has the file open must not keep what it read.
         self.index.views.clear();
-        self.index.database.compact(&self.control)
+        self.index.database.rewrite(&self.control, rewritten)
     }
 
     fn purge_postings(&self, of: Collection<'_>, slots: &BTreeSet<u32>) -> Result<(), StoreError> {
@@ -163,11 +173,41 @@ fn purge_slots(tx: &Transaction<'_>, of: Collection<'_>, slots: &BTreeSet<u32>) 
             blank_vectors(tx, (of, row.revision + 1), block, slots)?;
         }
     }
+    forget_words(tx, of, row.folded)?;
     tx.post(
         "UPDATE collections SET revision = revision + 1 WHERE tenant = $1 AND id = $2",
         params![of.tenant, of.id],
     )?;
     Ok(())
+}
+
+/// Takes away the names of speakers, sessions, branches and kinds that no passage has any more.
+fn forget_words(tx: &Transaction<'_>, of: Collection<'_>, folded: u32) -> Result<(), StoreError> {
+    let mut used = Space::ALL.map(|space| (space, BTreeSet::new()));
+    let mut note = |data: &[u8]| -> Result<(), StoreError> {
+        for one in decode(data).ok_or_else(|| damaged("a block of passages"))? {
+            for (space, numbers) in &mut used {
+                numbers.insert(match space {
+                    Space::Kind => one.kind,
+                    Space::Branch => one.branch,
+                    Space::Owner => one.owner,
+                    Space::Group => one.group,
+                });
+            }
+        }
+        Ok(())
+    };
+    tx.for_each(
+        "SELECT attributes FROM blocks WHERE tenant = $1 AND collection = $2",
+        params![of.tenant, of.id],
+        |row| note(row.blob(0)?),
+    )?;
+    tx.for_each(
+        "SELECT attributes FROM tails WHERE tenant = $1 AND collection = $2 AND slot >= $3",
+        params![of.tenant, of.id, folded],
+        |row| note(row.blob(0)?),
+    )?;
+    used.iter().try_for_each(|(space, numbers)| forget_unused(tx, of, *space, numbers))
 }
 
 fn inside(block: u32, slots: &BTreeSet<u32>) -> impl Iterator<Item = usize> {

@@ -2,7 +2,7 @@
 //! and the old file is left to the binaries that know it.
 
 /// Version of the index's tables and packings; part of the file's name.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// Codes of a segment's state.
 pub(crate) mod state {
@@ -20,7 +20,8 @@ pub(crate) mod state {
 ///   given to a collection or set. An id is never given twice, so that what a process remembers of one
 ///   cannot pass for another.
 /// - `collections`: `slots` passages so far, of which the first `folded` lie in blocks and segments;
-///   `revision` rises with every change a reader can see. A collection that a rebuild replaced is
+///   `revision` rises with every change a reader can see. `birth` is drawn when a collection is made: after the whole
+///   index was taken away and made anew, ids and revisions begin again, and births do not. A collection that a rebuild replaced is
 ///   `retired` under its own id until its rows are gone.
 /// - `passages`: where each source's passages are. Its second index holds all that is asked of a source, because
 ///   SQLite, which reckons that a tenant has ten rows, would rather read all of them than look each up. `tails`: attributes and terms of what is not folded
@@ -34,7 +35,7 @@ CREATE TABLE tenants (
 CREATE TABLE collections (
     tenant TEXT NOT NULL, id BIGINT NOT NULL, namespace TEXT NOT NULL, project TEXT NOT NULL,
     retired BIGINT NOT NULL DEFAULT 0, revision BIGINT NOT NULL DEFAULT 0, slots BIGINT NOT NULL DEFAULT 0,
-    folded BIGINT NOT NULL DEFAULT 0, segments BIGINT NOT NULL DEFAULT 0,
+    folded BIGINT NOT NULL DEFAULT 0, segments BIGINT NOT NULL DEFAULT 0, birth BIGINT NOT NULL,
     PRIMARY KEY (tenant, id)
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX collections_place ON collections (tenant, namespace, project, retired);

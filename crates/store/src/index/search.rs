@@ -20,7 +20,7 @@ use super::{
     bits::Bits,
     damaged,
     filter::Filter,
-    labels::Space,
+    labels::{Space, is_word},
     passage::Prepared,
     postings::for_each_posting,
     truth::{CollectionKey, Mark, Section, Source, SourceKind},
@@ -162,6 +162,7 @@ impl Index {
             })?;
             Ok(people)
         })?;
+        people.retain(|word| is_word(word));
         people.sort_unstable();
         people.dedup();
         Ok(people)
@@ -188,7 +189,7 @@ impl Index {
             let row = rows.get(&(key.namespace.as_str(), key.project.as_str())).copied();
             let mut view = match self.views.get(tx, key, row, set.as_ref())? {
                 Lookup::Ready(view) => view,
-                Lookup::Absent => Arc::new(View::empty("", 0)),
+                Lookup::Absent => Arc::new(View::empty("", 0, 0)),
                 Lookup::Overtaken => return Ok(None),
             };
             if !ahead.is_empty() {
@@ -280,7 +281,7 @@ impl Gathered {
     fn of_pending(request: &Request<'_>, pending: &[Prepared]) -> Result<Self, StoreError> {
         let none = |_: &str| Ok(None);
         let view =
-            |key| super::catch_up::with_pending(&View::empty("", 0), key, pending, &none).map(Arc::new);
+            |key| super::catch_up::with_pending(&View::empty("", 0, 0), key, pending, &none).map(Arc::new);
         let views: Vec<_> = request.collections.iter().map(view).collect::<Result<_, _>>()?;
         let terms = vec![Vec::new(); request.query.terms.len()];
         let postings = vec![terms; views.len()];

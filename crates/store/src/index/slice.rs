@@ -1,6 +1,9 @@
 //! The changes of one transaction: looked up, numbered and written many at a time.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, btree_map::Entry};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, btree_map::Entry},
+    hash::{BuildHasher, RandomState},
+};
 
 use crate::{
     error::StoreError,
@@ -56,6 +59,12 @@ struct Fresh<'b> {
     set: Option<i64>,
 }
 
+/// A number that no other collection has. It keeps things apart and is no secret, so the bits that the standard library
+/// draws for its hash maps will do.
+fn birth() -> i64 {
+    RandomState::new().hash_one(std::process::id()).cast_signed()
+}
+
 impl<'s, 't, 'b> Slice<'s, 't, 'b> {
     pub(crate) fn begin(
         tx: &'s Transaction<'t>,
@@ -77,12 +86,12 @@ impl<'s, 't, 'b> Slice<'s, 't, 'b> {
             sets: HashMap::new(),
         };
         tx.for_each(
-            "SELECT id, revision, slots, folded, namespace, project FROM collections
+            "SELECT id, revision, slots, folded, birth, namespace, project FROM collections
              WHERE tenant = $1 AND retired = 0",
             params![tenant],
             |row| {
                 let found = collection_row(row)?;
-                slice.keys.insert(CollectionKey::new(tenant, row.text(4)?, row.text(5)?), found.id);
+                slice.keys.insert(CollectionKey::new(tenant, row.text(5)?, row.text(6)?), found.id);
                 slice.rows.insert(found.id, CollectionRow { revision: found.revision + 1, ..found });
                 Ok(())
             },
@@ -222,13 +231,13 @@ impl<'s, 't, 'b> Slice<'s, 't, 'b> {
         if key.tenant != self.tenant {
             return Err(StoreError::Invalid("a batch belongs to one tenant".into()));
         }
-        let id = next_id(self.tx, self.tenant)?;
+        let (id, birth) = (next_id(self.tx, self.tenant)?, birth());
         self.tx.post(
-            "INSERT INTO collections (tenant, id, namespace, project) VALUES ($1, $2, $3, $4)",
-            params![self.tenant, id, &key.namespace, &key.project],
+            "INSERT INTO collections (tenant, id, namespace, project, birth) VALUES ($1, $2, $3, $4, $5)",
+            params![self.tenant, id, &key.namespace, &key.project, birth],
         )?;
         self.keys.insert(key.clone(), id);
-        self.rows.insert(id, CollectionRow { id, revision: 1, slots: 0, folded: 0 });
+        self.rows.insert(id, CollectionRow { id, revision: 1, slots: 0, folded: 0, birth });
         Ok(id)
     }
 

@@ -6,14 +6,57 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use crate::{error::StoreError, files::explain_io};
+use crate::{Control, database::Beside, error::StoreError, files::explain_io};
 
 use super::{Index, beside};
 
 /// How long an index of another version is kept after its last use.
 pub const KEEP_UNUSED: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 
+/// How the schemas of indexes begin on a server.
+pub(super) const SCHEMAS: &str = "strata_index";
+
+/// What became of the tenant's rows in indexes of other versions on a server.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct ErasedBeside {
+    /// The schemas that had rows of the tenant.
+    pub emptied: usize,
+    /// Statements that the server's owner is left to run.
+    pub left: Vec<String>,
+}
+
 impl Index {
+    /// The indexes of other versions on the server; none for a file.
+    pub fn beside(&self, control: &Control) -> Result<Vec<Beside>, StoreError> {
+        self.database.on_server().map_or_else(|| Ok(Vec::new()), |store| store.beside(control, SCHEMAS))
+    }
+
+    /// Removes an index of another version from the server: as a whole where this role owns it, else what it holds of
+    /// the tenant. Who still needs it makes it again.
+    pub fn remove_beside(&self, control: &Control, other: &Beside) -> Result<(), StoreError> {
+        match self.database.on_server() {
+            Some(store) if other.owned => store.drop_beside(control, &other.namespace),
+            Some(store) => store.empty_beside(control, &other.namespace),
+            None => Ok(()),
+        }
+    }
+
+    /// Removes what indexes of other versions hold of the tenant on the server, down to the bytes where that can be.
+    pub fn erase_beside(&self, control: &Control) -> Result<ErasedBeside, StoreError> {
+        let mut erased = ErasedBeside::default();
+        let Some(store) = self.database.on_server() else { return Ok(erased) };
+        for other in self.beside(control)? {
+            if !other.reachable {
+                erased.left.push(format!("DROP SCHEMA {} CASCADE;", other.namespace));
+            } else if other.holds {
+                store.empty_beside(control, &other.namespace)?;
+                erased.left.append(&mut store.rewrite_beside(control, &other.namespace)?);
+                erased.emptied += 1;
+            }
+        }
+        Ok(erased)
+    }
+
     /// Removes the indexes of other versions beside this one, and files that were set aside, that nobody
     /// has written to since [`KEEP_UNUSED`] before `now`. Returns what was removed.
     pub fn remove_unused(&self, now: SystemTime) -> Result<Vec<PathBuf>, StoreError> {
@@ -81,7 +124,7 @@ mod tests {
         let home = tempfile::tempdir().expect("a home");
         let index = Index::new(home.path(), 3, FaultPlan::none());
         let names = [
-            "index-2.3.db",
+            "index-3.3.db",
             "index-2.2.db",
             "index-2.2.db-wal",
             "index-1.1.damaged-1",
@@ -101,7 +144,7 @@ mod tests {
             .map(|entry| entry.expect("an entry").file_name())
             .collect();
         left.sort();
-        assert_eq!(left, ["index-2.3.db", "index-notes.md", "ledger.db"]);
+        assert_eq!(left, ["index-3.3.db", "index-notes.md", "ledger.db"]);
         assert!(Index::new(&home.path().join("absent"), 1, FaultPlan::none()).remove_unused(now).is_ok());
     }
 }

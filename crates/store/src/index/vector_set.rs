@@ -26,6 +26,9 @@ pub struct VectorSet {
     pub is_active: bool,
 }
 
+/// The number of no set.
+const NO_SET: i64 = 0;
+
 /// A live passage that a set has no vector for yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MissingVector {
@@ -57,6 +60,21 @@ impl Index {
         })
     }
 
+    /// How many live passages have no vector of `model`.
+    pub fn missing_count(&self, tenant: &str, model: &str) -> Result<usize, StoreError> {
+        self.read(0, |tx| {
+            let set = find(tx, tenant, model)?;
+            let mut count = 0;
+            for (id, slots, folded) in collections(tx, tenant)? {
+                let of = Collection { tenant, id };
+                for first in (0..slots).step_by(BLOCK as usize) {
+                    count += missing_in_block(tx, of, first, folded, set.as_ref())?;
+                }
+            }
+            Ok(count)
+        })
+    }
+
     /// At most `limit` live passages without a vector of `model`; empty when the set is complete.
     /// All passages are missing from a set that does not exist.
     pub fn missing(&self, tenant: &str, model: &str, limit: usize) -> Result<Vec<MissingVector>, StoreError> {
@@ -70,7 +88,7 @@ impl Index {
                         break;
                     }
                     let waiting = waiting_in_block(tx, of, first, folded, set.as_ref())?;
-                    live_among(tx, of, first, &waiting, &mut found)?;
+                    live_among(tx, of, first, &waiting, |missing| found.push(missing))?;
                 }
             }
             found.truncate(limit);
@@ -375,12 +393,37 @@ fn waiting_in_block(
     Ok(waiting)
 }
 
+/// How many live passages of a block have no vector of the set. Only a block that is half filled is looked into.
+fn missing_in_block(
+    tx: &Transaction<'_>,
+    of: Collection<'_>,
+    first: u32,
+    folded: u32,
+    set: Option<&VectorSet>,
+) -> Result<usize, StoreError> {
+    if let Some(set) = set.filter(|_| first < folded) {
+        let waiting = waiting_in_block(tx, of, first, folded, Some(set))?;
+        let mut count = 0;
+        live_among(tx, of, first, &waiting, |_| count += 1)?;
+        return Ok(count);
+    }
+    let count = tx.query_one(
+        "SELECT count(*) FROM passages p
+         WHERE p.tenant = $1 AND p.collection = $2 AND p.slot >= $3 AND p.slot < $4 AND p.to_seq = $5
+           AND NOT EXISTS (SELECT 1 FROM tail_vectors v WHERE v.tenant = p.tenant
+               AND v.collection = p.collection AND v.vector_set = $6 AND v.slot = p.slot)",
+        params![of.tenant, of.id, first, first.saturating_add(BLOCK), LIVE, set.map_or(NO_SET, |set| set.id)],
+        |row| row.get(0),
+    )?;
+    Ok(count.unwrap_or(0))
+}
+
 fn live_among(
     tx: &Transaction<'_>,
     of: Collection<'_>,
     first: u32,
     waiting: &[bool],
-    found: &mut Vec<MissingVector>,
+    mut found: impl FnMut(MissingVector),
 ) -> Result<(), StoreError> {
     if waiting.is_empty() {
         return Ok(());
@@ -394,7 +437,7 @@ fn live_among(
             if waiting.get((slot - first) as usize).copied().unwrap_or(false) {
                 let kind = SourceKind::from_code(row.get(1)?).ok_or_else(|| damaged("a passage's source"))?;
                 let source = Source { kind, number: row.get(2)? };
-                found.push(MissingVector { collection: of.id, slot, source, part: row.get(3)? });
+                found(MissingVector { collection: of.id, slot, source, part: row.get(3)? });
             }
             Ok(())
         },

@@ -30,6 +30,7 @@ use super::{
 pub(crate) struct View {
     tenant: String,
     collection: i64,
+    birth: i64,
     pub(crate) revision: i64,
     folded: u32,
     pub(crate) segments: Vec<Segment>,
@@ -77,10 +78,16 @@ impl Seen<'_> {
 }
 
 impl View {
-    pub(crate) fn empty(tenant: &str, collection: i64) -> Self {
-        let mut view = Self { tenant: tenant.to_owned(), collection, revision: -1, ..Self::default() };
+    pub(crate) fn empty(tenant: &str, collection: i64, birth: i64) -> Self {
+        let mut view = Self { tenant: tenant.to_owned(), collection, birth, revision: -1, ..Self::default() };
         view.live.link(&[]);
         view
+    }
+
+    /// Whether it is a view of the collection with this id and birth: the id alone may be given again in an index that
+    /// was taken away and made anew.
+    pub(crate) fn is_of(&self, collection: i64, birth: i64) -> bool {
+        self.collection == collection && self.birth == birth
     }
 
     /// Which collection it is a view of.

@@ -36,12 +36,12 @@ pub(crate) fn collection_rows<'k>(
     let mut values = params![tenant].to_vec();
     let sql = for_each_key(keys, &mut values, |(namespace, project)| {
         format!(
-            "SELECT id, revision, slots, folded, namespace, project FROM collections
+            "SELECT id, revision, slots, folded, birth, namespace, project FROM collections
              WHERE tenant = $1 AND namespace = ${namespace} AND project = ${project} AND retired = 0"
         )
     });
     let found = tx.query(&sql, &values, |row| {
-        let (namespace, project) = (row.text(4)?, row.text(5)?);
+        let (namespace, project) = (row.text(5)?, row.text(6)?);
         let key = keys.iter().find(|key| key.namespace == namespace && key.project == project);
         Ok((key, collection_row(row)?))
     })?;
@@ -103,12 +103,12 @@ impl Views {
         let Some(row) = row else { return Ok(Lookup::Absent) };
         let shelf = self.shelf(key);
         let mut place = shelf.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = place.take().filter(|view| view.collection().id == row.id);
+        let known = place.take().filter(|view| view.is_of(row.id, row.birth));
         if let Some(view) = known.as_ref().filter(|view| view.revision > row.revision) {
             *place = Some(Arc::clone(view));
             return Ok(Lookup::Overtaken);
         }
-        let mut view = known.unwrap_or_else(|| Arc::new(View::empty(&key.tenant, row.id)));
+        let mut view = known.unwrap_or_else(|| Arc::new(View::empty(&key.tenant, row.id, row.birth)));
         let stale = view.revision < row.revision;
         if stale || set.is_some_and(|set| !view.has_vectors(set)) {
             // Copied only while another thread still ranks with the older state.

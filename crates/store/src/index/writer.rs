@@ -43,7 +43,7 @@ pub struct IndexWriter<'i> {
     pub(crate) control: Control,
     /// When to leave merging for later; `None` never does.
     pub(crate) until: Option<Instant>,
-    labels: LabelNumbers,
+    pub(crate) labels: LabelNumbers,
     _lock: IndexLock<'i>,
 }
 
@@ -65,6 +65,8 @@ pub(crate) struct CollectionRow {
     pub(crate) revision: i64,
     pub(crate) slots: u32,
     pub(crate) folded: u32,
+    /// Drawn when it was made; see the schema.
+    pub(crate) birth: i64,
 }
 
 impl<'i> IndexWriter<'i> {
@@ -227,9 +229,15 @@ pub(crate) fn next_id(tx: &Transaction<'_>, tenant: &str) -> Result<i64, StoreEr
     id.ok_or_else(|| super::damaged("a tenant's last id"))
 }
 
-/// Reads the columns `id, revision, slots, folded`, in this order.
+/// Reads the columns `id, revision, slots, folded, birth`, in this order.
 pub(crate) fn collection_row(row: &crate::sql::Row<'_>) -> Result<CollectionRow, StoreError> {
-    Ok(CollectionRow { id: row.get(0)?, revision: row.get(1)?, slots: row.get(2)?, folded: row.get(3)? })
+    Ok(CollectionRow {
+        id: row.get(0)?,
+        revision: row.get(1)?,
+        slots: row.get(2)?,
+        folded: row.get(3)?,
+        birth: row.get(4)?,
+    })
 }
 
 /// The dead of a block: (offset, end).

@@ -1,17 +1,24 @@
 //! The record of every write and every refused write.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use strata_core::{
     chain::{AuditEntry, Checkpoint, Head, LinkedEntry, Outcome},
     memory::Layer,
     principal::{Face, Principal, PrincipalKind},
+    scope::Scope,
     signing::{PublicKey, SecretKey, Signature},
     time::{TimeRange, Timestamp},
 };
 
-use super::{LedgerRead, LedgerWrite, Seq, filter::Conditions, meta};
-use crate::{error::StoreError, index::Standing, params, sql::Row};
+use super::{LedgerRead, LedgerWrite, Seq, filter::Conditions, memories::scope_from, meta};
+use crate::{
+    error::StoreError,
+    index::Standing,
+    params,
+    rows::{LIST, padded},
+    sql::Row,
+};
 
 /// An audit row to be written. Never a body: hashes stand for the text.
 #[derive(Debug, Clone)]
@@ -141,6 +148,15 @@ impl AuditFilter {
     }
 }
 
+/// What the target of an audit row is, if it is still there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditTarget {
+    /// The number of a memory; none of a raw event.
+    pub number: Option<i64>,
+    /// Where it belongs.
+    pub scope: Scope,
+}
+
 /// A head of the chain as it was signed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignedHead {
@@ -256,6 +272,28 @@ impl LedgerRead<'_> {
         let all = filter.conditions(self.tenant, kind.as_ref());
         let sql = format!("SELECT {COLUMNS} FROM audit WHERE {} ORDER BY seq", all.sql);
         self.transaction.for_each(&sql, &all.params, |row| visit(self.entry_from(row)?))
+    }
+
+    /// What the targets of audit rows are, those of them that are memories or raw events.
+    pub fn audit_targets(&self, targets: &[&str]) -> Result<HashMap<String, AuditTarget>, StoreError> {
+        let mut found = HashMap::with_capacity(targets.len());
+        for table in ["memories", "episodes"] {
+            let wanted: BTreeSet<&str> =
+                targets.iter().copied().filter(|id| !id.is_empty() && !found.contains_key(*id)).collect();
+            let wanted: Vec<&str> = wanted.into_iter().collect();
+            for chunk in wanted.chunks(LIST) {
+                let mut all = Conditions::new("tenant", self.tenant);
+                all.any_of("id", padded(chunk).copied());
+                let sql =
+                    format!("SELECT id, number, namespace, project, branch FROM {table} WHERE {}", all.sql);
+                self.transaction.for_each(&sql, &all.params, |row| {
+                    let number = if table == "memories" { Some(row.get(1)?) } else { None };
+                    found.insert(row.get(0)?, AuditTarget { number, scope: scope_from(row, 2)? });
+                    Ok(())
+                })?;
+            }
+        }
+        Ok(found)
     }
 
     /// Every refusal that was counted, by the row of its first time.

@@ -8,12 +8,7 @@ use strata_core::{
 };
 
 use super::{LedgerRead, LedgerWrite, Seq, filter::Conditions, memories::scope_from};
-use crate::{
-    error::StoreError,
-    params,
-    rows::{LIST, padded},
-    sql::Row,
-};
+use crate::{error::StoreError, params, sql::Row};
 
 /// An entity to be stored.
 #[derive(Debug, Clone)]
@@ -100,6 +95,9 @@ pub struct EntityFilter {
 pub(super) const COLUMNS: &str = "e.number, e.id, e.label, e.kind, e.properties, e.namespace, e.project, e.branch, \
                                   e.origin, e.confidence, e.writer, e.created_at, e.seq";
 
+/// How many columns [`COLUMNS`] names.
+pub(super) const WIDTH: usize = 13;
+
 /// No label's key is longer, in bytes: its 200 characters become 18 of 4 bytes at most. A database takes no pattern
 /// of any length.
 const LONGEST_KEY: usize = 16 << 10;
@@ -138,11 +136,13 @@ impl LedgerRead<'_> {
         Ok(found.into_iter().max_by_key(|e| (e.scope.nearness(), e.number)))
     }
 
-    /// The entities seen from `scope` whose label is, begins with or holds `text`, in this order.
+    /// The entities seen from `scope` whose label is, begins with or holds `text`, in this order. Only of these kinds;
+    /// of all if there are none.
     pub fn find_entities(
         &self,
         scope: &Scope,
         text: &str,
+        kinds: &[&str],
         limit: usize,
     ) -> Result<Vec<EntityRow>, StoreError> {
         let key = label::key(text);
@@ -154,6 +154,7 @@ impl LedgerRead<'_> {
         let mut all = Conditions::new("e.tenant", self.tenant);
         all.visible_from("e.", scope);
         all.and("e.label_key LIKE", &holds, " ESCAPE '\\'");
+        all.any_of("e.kind", kinds.iter().copied());
         let exact = all.params.len() + 1;
         all.params.push(key.as_str().into());
         all.params.push(begins.as_str().into());
@@ -165,19 +166,6 @@ impl LedgerRead<'_> {
         all.limit(limit);
         let sql = format!("SELECT {COLUMNS} FROM entities e WHERE {}", all.sql);
         self.transaction.query(&sql, &all.params, entity_from)
-    }
-
-    /// The entities seen from `scope` whose labels begin with one of [`label::heads`].
-    pub fn entities_by_heads(&self, scope: &Scope, heads: &[String]) -> Result<Vec<EntityRow>, StoreError> {
-        let mut rows = Vec::new();
-        for chunk in heads.chunks(LIST) {
-            let mut all = Conditions::new("e.tenant", self.tenant);
-            all.any_of("e.label_head", padded(chunk).map(String::as_str));
-            all.visible_from("e.", scope);
-            let sql = format!("SELECT {COLUMNS} FROM entities e WHERE {} ORDER BY e.number", all.sql);
-            rows.extend(self.transaction.query(&sql, &all.params, entity_from)?);
-        }
-        Ok(rows)
     }
 
     /// Lists entities, oldest first.

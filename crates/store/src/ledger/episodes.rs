@@ -169,10 +169,15 @@ impl LedgerRead<'_> {
         self.transaction.query_one(&sql, params![self.tenant, id], episode_from)
     }
 
-    /// The one event whose id begins so. None is `NotFound`; several are `Ambiguous`, with candidates.
-    pub fn episode_by_prefix(&self, prefix: &PartialId) -> Result<EpisodeRow, StoreError> {
+    /// The one event whose id begins so, of those seen from `reader`; of all without one. None is `NotFound`;
+    /// several are `Ambiguous`, with candidates.
+    pub fn episode_by_prefix(
+        &self,
+        prefix: &PartialId,
+        reader: Option<&Scope>,
+    ) -> Result<EpisodeRow, StoreError> {
         let missing = || StoreError::NotFound { what: "episode", key: prefix.text.clone() };
-        let ids = self.ids_with_prefix("episodes", &prefix.text)?;
+        let ids = self.ids_with_prefix("episodes", &prefix.text, reader)?;
         match ids.as_slice() {
             [] => Err(missing()),
             [id] => self.episode(id)?.ok_or_else(missing),

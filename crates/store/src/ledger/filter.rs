@@ -25,6 +25,8 @@ pub struct MemoryFilter {
     pub kinds: Vec<Kind>,
     /// Any of these statuses.
     pub statuses: Vec<Status>,
+    /// Neither rules nor anything of P0 and P1.
+    pub knowledge: bool,
     /// Only this tier.
     pub tier: Option<Tier>,
     /// Only pinned ones, or only others.
@@ -54,6 +56,7 @@ impl Default for MemoryFilter {
             layers: Vec::new(),
             kinds: Vec::new(),
             statuses: Status::ALL.iter().copied().filter(|status| status.is_live()).collect(),
+            knowledge: false,
             tier: None,
             pinned: None,
             tags: Vec::new(),
@@ -194,6 +197,9 @@ impl LedgerRead<'_> {
         all.any_of(&format!("{state}.layer"), filter.layers.iter().map(|layer| layer.as_str()));
         all.any_of("m.kind", filter.kinds.iter().map(Kind::as_str));
         all.any_of(&format!("{state}.status"), filter.statuses.iter().map(|status| status.as_str()));
+        if filter.knowledge {
+            all.sql.push_str(&format!(" AND {state}.layer NOT IN ('P0', 'P1') AND m.kind <> 'rule'"));
+        }
         all.any_of(&format!("{state}.tier"), filter.tier.map(Tier::as_str));
         all.any_of(&format!("{state}.pinned"), filter.pinned);
         for tag in &filter.tags {

@@ -127,6 +127,17 @@ impl LedgerRead<'_> {
         self.transaction.query(&sql, &all.params, job_from)
     }
 
+    /// Who is at work on a kind, by a lease that has not run out.
+    pub fn holder(&self, kind: &str, now: Timestamp) -> Result<Option<String>, StoreError> {
+        let held = self.transaction.query_one(
+            "SELECT lease_owner FROM jobs WHERE tenant = $1 AND kind = $2 AND state = 'running' AND lease_until > $3
+             ORDER BY created_at, id LIMIT 1",
+            params![self.tenant, kind, now],
+            |row| row.get::<Option<String>>(0),
+        )?;
+        Ok(held.flatten())
+    }
+
     /// The latest job of a kind that ended as meant: when the work was last done.
     pub fn last_done(&self, kind: &str) -> Result<Option<JobRow>, StoreError> {
         let sql = format!(
@@ -173,13 +184,22 @@ impl LedgerWrite<'_> {
         self.transaction.query_one(&sql, params![self.tenant, kind, owner, until, self.now], job_from)
     }
 
-    /// Queues `new` and takes it at once, unless somebody is at work on its kind: then `None`.
+    /// Queues `new` and takes it at once, unless somebody is at work on its kind: then `None`. What `gone` holds has
+    /// failed: its process is known to have ended.
     pub fn start_alone(
         &self,
         new: &NewJob,
         owner: &str,
         until: Timestamp,
+        gone: Option<&str>,
     ) -> Result<Option<JobRow>, StoreError> {
+        if let Some(gone) = gone {
+            self.transaction.execute(
+                "UPDATE jobs SET lease_until = $4 WHERE tenant = $1 AND kind = $2 AND state = 'running'
+                 AND lease_owner = $3",
+                params![self.tenant, &new.kind, gone, self.now],
+            )?;
+        }
         let held = self.transaction.query_one(
             "SELECT 1 FROM jobs WHERE tenant = $1 AND kind = $2 AND state = 'running' AND lease_until > $3 LIMIT 1",
             params![self.tenant, &new.kind, self.now],

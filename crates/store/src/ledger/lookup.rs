@@ -6,6 +6,7 @@ use strata_core::{id::PartialId, scope::Scope, time::Timestamp};
 
 use super::{
     LedgerRead, LedgerWrite, MemoryRow,
+    filter::Conditions,
     memories::{STATE_COLUMNS, TEXT_COLUMNS, missing},
 };
 use crate::{
@@ -52,9 +53,28 @@ impl LedgerRead<'_> {
         Ok(numbers.iter().filter_map(|number| found.get(number).cloned()).collect())
     }
 
-    /// The one memory whose id begins so. None is `NotFound`; several are `Ambiguous`, with candidates.
-    pub fn memory_by_prefix(&self, prefix: &PartialId) -> Result<MemoryRow, StoreError> {
-        let ids = self.ids_with_prefix("memories", &prefix.text)?;
+    /// Those of `numbers` that name a memory in force.
+    pub fn live_among(&self, numbers: &[i64]) -> Result<HashSet<i64>, StoreError> {
+        let mut live = HashSet::new();
+        for chunk in numbers.chunks(LIST) {
+            let mut values = vec![self.tenant.into()];
+            let list = listed(&mut values, padded(chunk).copied());
+            let sql = format!(
+                "SELECT m.number FROM memories m WHERE m.tenant = $1 AND {LIVE} AND m.number IN ({list})"
+            );
+            live.extend(self.transaction.query(&sql, &values, |row| row.get::<i64>(0))?);
+        }
+        Ok(live)
+    }
+
+    /// The one memory whose id begins so, of those seen from `reader`; of all without one. None is `NotFound`;
+    /// several are `Ambiguous`, with candidates.
+    pub fn memory_by_prefix(
+        &self,
+        prefix: &PartialId,
+        reader: Option<&Scope>,
+    ) -> Result<MemoryRow, StoreError> {
+        let ids = self.ids_with_prefix("memories", &prefix.text, reader)?;
         match ids.as_slice() {
             [] => Err(missing(&prefix.text)),
             [id] => self.memory(id)?.ok_or_else(|| missing(id)),
@@ -118,15 +138,20 @@ impl LedgerRead<'_> {
         )
     }
 
-    /// The memories that share at least one band, those that share most first, at most `limit`.
-    /// Scope and status are for the caller to look at.
-    pub fn by_bands(&self, bands: &[i64], limit: usize) -> Result<Vec<BandHit>, StoreError> {
+    /// The live memories seen from `scope` that share at least one band, those that share most first, at most
+    /// `limit`.
+    pub fn by_bands(&self, bands: &[i64], scope: &Scope, limit: usize) -> Result<Vec<BandHit>, StoreError> {
         let mut shared = BTreeMap::<i64, usize>::new();
         for chunk in bands.chunks(LIST) {
-            let mut values = vec![self.tenant.into()];
-            let list = listed(&mut values, padded(chunk).copied());
-            let sql = format!("SELECT number FROM bands WHERE tenant = $1 AND band IN ({list})");
-            self.transaction.for_each(&sql, &values, |row| {
+            let mut all = Conditions::new("b.tenant", self.tenant);
+            all.any_of("b.band", padded(chunk).copied());
+            all.visible_from("m.", scope);
+            let sql = format!(
+                "SELECT b.number FROM bands b JOIN memories m ON m.tenant = b.tenant AND m.number = b.number
+                 WHERE {} AND {LIVE}",
+                all.sql
+            );
+            self.transaction.for_each(&sql, &all.params, |row| {
                 *shared.entry(row.get(0)?).or_default() += 1;
                 Ok(())
             })?;
@@ -143,18 +168,23 @@ impl LedgerRead<'_> {
         self.memory_by_number(number)?.ok_or_else(|| missing(&format!("#{number}")))
     }
 
-    /// The ids of `table` that begin with `prefix`, at most [`CANDIDATES`].
+    /// The ids of `table` that begin with `prefix` and are seen from `reader`, at most [`CANDIDATES`].
     pub(super) fn ids_with_prefix(
         &self,
         table: &'static str,
         prefix: &str,
+        reader: Option<&Scope>,
     ) -> Result<Vec<String>, StoreError> {
         // Ids are ASCII letters, digits and `_`, all of which sort before `~`.
-        let sql = format!(
-            "SELECT id FROM {table} WHERE tenant = $1 AND id >= $2 AND id < $3 ORDER BY id LIMIT {CANDIDATES}"
-        );
         let end = format!("{prefix}~");
-        self.transaction.query(&sql, params![self.tenant, prefix, &end], |row: &Row<'_>| row.get(0))
+        let mut all = Conditions::new("tenant", self.tenant);
+        all.and("id >=", prefix, "");
+        all.and("id <", &end, "");
+        if let Some(scope) = reader {
+            all.visible_from("", scope);
+        }
+        let sql = format!("SELECT id FROM {table} WHERE {} ORDER BY id LIMIT {CANDIDATES}", all.sql);
+        self.transaction.query(&sql, &all.params, |row: &Row<'_>| row.get(0))
     }
 
     fn live_in(

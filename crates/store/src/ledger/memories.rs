@@ -194,6 +194,43 @@ pub(super) fn content_hash(
     *hasher.finalize().as_bytes()
 }
 
+/// What a memory says and where it comes from, in the order of the columns from `kind` to `supersedes`.
+fn content_values<'p>(new: &'p NewMemory, tags: &'p str) -> [Param<'p>; 19] {
+    [
+        new.kind.as_str().into(),
+        (&new.title).into(),
+        (&new.body).into(),
+        (&new.scope.namespace).into(),
+        new.scope.project.as_deref().unwrap_or("").into(),
+        new.scope.branch.as_deref().unwrap_or("").into(),
+        (&new.branch_scope).into(),
+        new.commit.as_deref().into(),
+        new.module_path.as_deref().into(),
+        new.parent.as_deref().into(),
+        new.topic_key.as_deref().into(),
+        tags.into(),
+        (&new.writer).into(),
+        (&new.source).into(),
+        new.session.as_deref().into(),
+        new.created_at.into(),
+        new.valid_from.into(),
+        new.valid_to.into(),
+        new.supersedes.as_ref().map(Id::as_str).into(),
+    ]
+}
+
+/// A state, in the order of the columns from `layer` to `pinned`.
+fn state_values(state: &State) -> [Param<'_>; 6] {
+    [
+        state.layer.as_str().into(),
+        state.status.as_str().into(),
+        state.tier.as_str().into(),
+        state.confidence.into(),
+        state.importance.into(),
+        state.pinned.into(),
+    ]
+}
+
 /// Tags as they are stored: a JSON list.
 fn tags_text(tags: &[String]) -> String {
     serde_json::Value::from(tags.to_vec()).to_string()
@@ -346,51 +383,22 @@ impl LedgerWrite<'_> {
         seq: Seq,
     ) -> Result<(), StoreError> {
         let tags = tags_text(&new.tags);
-        let state = &new.state;
+        let hash = new.content_hash_born(born);
+        let mut values = vec![self.tenant.into(), number.into(), new.id.as_str().into()];
+        values.extend(content_values(new, &tags));
+        values.extend_from_slice(params![content_key, &new.salt, &hash, &new.metadata, self.place(seq)?]);
+        values.extend(state_values(&new.state));
+        values.push(CONTENT_VERSION.into());
         self.transaction.post(
-            "INSERT INTO memories (tenant, number, id, kind, title, body, birth_layer, namespace, project,
-                 branch, branch_scope, commit_id, module_path, parent, topic_key, tags, writer, source,
-                 session, created_at, valid_from, valid_to, supersedes, content_key, salt, content_hash,
-                 metadata, seq, state_seq, status, tier, layer, confidence, importance, pinned,
-                 content_version)
+            "INSERT INTO memories (tenant, number, id,
+                 kind, title, body, namespace, project, branch, branch_scope, commit_id, module_path, parent,
+                 topic_key, tags, writer, source, session, created_at, valid_from, valid_to, supersedes,
+                 content_key, salt, content_hash, metadata, seq,
+                 layer, status, tier, confidence, importance, pinned,
+                 content_version, state_seq, birth_layer)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
-                 $20, $21, $22, $23, $24, $25, $26, $27, $28, $28, $29, $30, $7, $31, $32, $33, $34)",
-            params![
-                self.tenant,
-                number,
-                new.id.as_str(),
-                new.kind.as_str(),
-                &new.title,
-                &new.body,
-                state.layer.as_str(),
-                &new.scope.namespace,
-                new.scope.project.as_deref().unwrap_or(""),
-                new.scope.branch.as_deref().unwrap_or(""),
-                &new.branch_scope,
-                new.commit.as_deref(),
-                new.module_path.as_deref(),
-                new.parent.as_deref(),
-                new.topic_key.as_deref(),
-                &tags,
-                &new.writer,
-                &new.source,
-                new.session.as_deref(),
-                new.created_at,
-                new.valid_from,
-                new.valid_to,
-                new.supersedes.as_ref().map(Id::as_str),
-                content_key,
-                &new.salt,
-                &new.content_hash_born(born),
-                &new.metadata,
-                self.place(seq)?,
-                state.status.as_str(),
-                state.tier.as_str(),
-                state.confidence,
-                state.importance,
-                state.pinned,
-                CONTENT_VERSION
-            ],
+                 $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $27, $28)",
+            &values,
         )?;
         Ok(())
     }

@@ -135,25 +135,21 @@ impl LedgerRead<'_> {
         all.and("x.entity =", entity, "");
         all.and("y.entity <>", entity, "");
         in_force(&mut all, scope, now);
-        all.sql.push_str(" GROUP BY y.entity ORDER BY count(*) DESC, y.entity");
-        // What the reader does not see of the entities is dropped below.
-        all.limit(limit.saturating_mul(2));
-        let sql = format!(
-            "SELECT y.entity, count(*) FROM entity_mentions x
+        let counted = format!(
+            "SELECT y.entity AS entity, count(*) AS times FROM entity_mentions x
              JOIN memories m ON m.tenant = x.tenant AND m.number = x.number
-             JOIN entity_mentions y ON y.tenant = x.tenant AND y.number = x.number WHERE {}",
+             JOIN entity_mentions y ON y.tenant = x.tenant AND y.number = x.number WHERE {} GROUP BY y.entity",
+            std::mem::replace(&mut all.sql, "e.tenant = $1".to_owned())
+        );
+        all.visible_from("e.", scope);
+        all.sql.push_str(" ORDER BY c.times DESC, e.number");
+        all.limit(limit);
+        let sql = format!(
+            "SELECT {}, c.times FROM ({counted}) c JOIN entities e ON e.tenant = $1 AND e.number = c.entity WHERE {}",
+            entities::COLUMNS,
             all.sql
         );
-        let counted = self
-            .transaction
-            .query(&sql, &all.params, |row| Ok((row.get::<i64>(0)?, row.get::<usize>(1)?)))?;
-        let mut found = Vec::new();
-        for (number, count) in counted {
-            let other = self.entity_by_number(number)?.filter(|other| scope.sees(&other.scope));
-            found.extend(other.map(|other| (other, count)));
-        }
-        found.truncate(limit);
-        Ok(found)
+        self.transaction.query(&sql, &all.params, |row| Ok((entity_from(row)?, row.get(entities::WIDTH)?)))
     }
 
     /// The entities seen from `scope` that any of these memories mentions, each once.

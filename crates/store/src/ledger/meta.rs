@@ -67,6 +67,15 @@ impl LedgerRead<'_> {
         )
     }
 
+    /// Every setting, by name.
+    pub fn settings(&self) -> Result<Vec<(String, String)>, StoreError> {
+        self.transaction.query(
+            "SELECT key, value FROM settings WHERE tenant = $1 ORDER BY key",
+            params![self.tenant],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+    }
+
     pub(super) fn is_born(&self) -> Result<bool, StoreError> {
         Ok(self.meta(EPOCH)?.is_some())
     }
@@ -120,6 +129,13 @@ impl LedgerWrite<'_> {
              ON CONFLICT (tenant, key) DO UPDATE SET value = excluded.value",
             params![self.tenant, key, value],
         )?;
+        Ok(())
+    }
+
+    /// Removes a setting, if it is there.
+    pub fn remove_setting(&self, key: &str) -> Result<(), StoreError> {
+        self.transaction
+            .execute("DELETE FROM settings WHERE tenant = $1 AND key = $2", params![self.tenant, key])?;
         Ok(())
     }
 

@@ -18,6 +18,7 @@ pub mod lookup;
 pub mod memories;
 pub mod mentions;
 pub mod meta;
+pub mod named;
 pub mod projects;
 pub mod pulse;
 pub mod purge;
@@ -41,7 +42,7 @@ use std::{
 
 use strata_core::{chain::Head, time::Timestamp};
 
-pub use audit::{AuditFilter, NewAudit, Refusal};
+pub use audit::{AuditFilter, AuditTarget, NewAudit, Refusal};
 pub use changes::{Change, ChangeCursor, ChangePage, Changed};
 pub use counts::{MemoryCount, Totals};
 pub use digests::{Backlog, DigestLink, RawKind, Undistilled};
@@ -145,6 +146,14 @@ pub const SCHEMA: Schema = Schema {
             version: 7,
             name: "covered_texts",
             sql: include_str!("0007_covered_texts.sql"),
+            min_reader: 1,
+            min_writer: 7,
+        },
+        // Indexes, which an older writer keeps without knowing of them.
+        Migration {
+            version: 8,
+            name: "graph_indexes",
+            sql: include_str!("0008_graph_indexes.sql"),
             min_reader: 1,
             min_writer: 7,
         },

@@ -58,58 +58,80 @@ const REPEATED: i64 = 5;
 impl LedgerRead<'_> {
     /// Takes the numbers. `recent` is since when something is recent, `now` against which leases are held.
     pub fn pulse(&self, recent: Timestamp, now: Timestamp) -> Result<Pulse, StoreError> {
-        Ok(Pulse {
-            memories: self.live("1 = 1")?,
-            recent_memories: self.since(
-                &format!("memories m WHERE m.tenant = $1 AND {LIVE} AND m.created_at >= $2"),
-                recent,
-            )?,
-            recent_episodes: self.since("episodes m WHERE m.tenant = $1 AND m.at >= $2", recent)?,
-            rules: self.live("m.kind = 'rule'")?,
-            rules_enabled: self.live(&format!(
-                "m.kind = 'rule' AND NOT EXISTS (SELECT 1 FROM rules u WHERE u.tenant = m.tenant
-                 AND u.number = m.number AND u.to_seq = {OPEN} AND u.enabled = 0)"
-            ))?,
-            conflicts_pending: self
-                .count("reviews v WHERE v.tenant = $1 AND v.kind = 'conflict' AND v.status = 'pending'")?,
-            entities: self.count("entities e WHERE e.tenant = $1")?,
-            relations: self.count(&format!("relations e WHERE e.tenant = $1 AND e.to_seq = {OPEN}"))?,
-            p0_memories: self.live("m.layer = 'P0'")?,
-            p0_pending: self.count(
-                "reviews v WHERE v.tenant = $1 AND v.status = 'pending' AND EXISTS (SELECT 1 FROM memories m
-                 WHERE m.tenant = v.tenant AND m.id = v.target AND m.layer = 'P0')",
-            )?,
-            recent_digests: self.since(
-                "memories m WHERE m.tenant = $1 AND m.created_at >= $2 AND EXISTS (SELECT 1 FROM digests d
-                 WHERE d.tenant = m.tenant AND d.number = m.number)",
-                recent,
-            )?,
-            distilled: self.count("digests d WHERE d.tenant = $1")?,
-            recent_rule_refusals: self.rule_refusals(recent)?,
-            rules_in_use: self.since(
-                &format!(
-                    "memories m JOIN usage u ON u.tenant = m.tenant AND u.number = m.number
-                     WHERE m.tenant = $1 AND m.kind = 'rule' AND {LIVE}
-                     AND (u.last_recalled_at >= $2 OR u.last_inspected_at >= $2)"
-                ),
-                recent,
-            )?,
-            amendments_pending: self
-                .count("reviews v WHERE v.tenant = $1 AND v.kind = 'amendment' AND v.status = 'pending'")?,
-            recent_amendments: self.since(
-                "reviews v WHERE v.tenant = $1 AND v.kind = 'amendment' AND v.decided_at >= $2",
-                recent,
-            )?,
-            recent_failed_jobs: self
-                .since("jobs j WHERE j.tenant = $1 AND j.state = 'failed' AND j.finished_at >= $2", recent)?,
-            stalled_jobs: self
-                .since("jobs j WHERE j.tenant = $1 AND j.state = 'running' AND j.lease_until <= $2", now)?,
-            unavailable_sources: self.count("sources s WHERE s.tenant = $1 AND s.state = 'unavailable'")?,
-            repeated_refusals: self.since(
-                &format!("refusals f WHERE f.tenant = $1 AND f.count >= {REPEATED} AND f.last_at >= $2"),
-                recent,
-            )?,
-        })
+        let mut pulse = Pulse::default();
+        self.feel_memories(&mut pulse, recent)?;
+        self.feel_rules(&mut pulse, recent)?;
+        self.feel_reviews(&mut pulse, recent)?;
+        self.feel_work(&mut pulse, recent, now)?;
+        pulse.entities = self.count("entities e WHERE e.tenant = $1")?;
+        pulse.relations = self.count(&format!("relations e WHERE e.tenant = $1 AND e.to_seq = {OPEN}"))?;
+        Ok(pulse)
+    }
+
+    /// What came in and what was made of it.
+    fn feel_memories(&self, pulse: &mut Pulse, recent: Timestamp) -> Result<(), StoreError> {
+        pulse.memories = self.live("1 = 1")?;
+        pulse.recent_memories =
+            self.since(&format!("memories m WHERE m.tenant = $1 AND {LIVE} AND m.created_at >= $2"), recent)?;
+        pulse.recent_episodes = self.since("episodes m WHERE m.tenant = $1 AND m.at >= $2", recent)?;
+        pulse.recent_digests = self.since(
+            "memories m WHERE m.tenant = $1 AND m.created_at >= $2 AND EXISTS (SELECT 1 FROM digests d
+             WHERE d.tenant = m.tenant AND d.number = m.number)",
+            recent,
+        )?;
+        pulse.distilled = self.count("digests d WHERE d.tenant = $1")?;
+        Ok(())
+    }
+
+    /// Whether the rules are alive.
+    fn feel_rules(&self, pulse: &mut Pulse, recent: Timestamp) -> Result<(), StoreError> {
+        pulse.rules = self.live("m.kind = 'rule'")?;
+        pulse.rules_enabled = self.live(&format!(
+            "m.kind = 'rule' AND NOT EXISTS (SELECT 1 FROM rules u WHERE u.tenant = m.tenant
+             AND u.number = m.number AND u.to_seq = {OPEN} AND u.enabled = 0)"
+        ))?;
+        pulse.p0_memories = self.live("m.layer = 'P0'")?;
+        pulse.recent_rule_refusals = self.rule_refusals(recent)?;
+        pulse.rules_in_use = self.since(
+            &format!(
+                "memories m JOIN usage u ON u.tenant = m.tenant AND u.number = m.number
+                 WHERE m.tenant = $1 AND m.kind = 'rule' AND {LIVE}
+                 AND (u.last_recalled_at >= $2 OR u.last_inspected_at >= $2)"
+            ),
+            recent,
+        )?;
+        Ok(())
+    }
+
+    /// What waits for a person, and what was decided.
+    fn feel_reviews(&self, pulse: &mut Pulse, recent: Timestamp) -> Result<(), StoreError> {
+        let waiting = |condition: &str| {
+            self.count(&format!("reviews v WHERE v.tenant = $1 AND v.status = 'pending' AND {condition}"))
+        };
+        pulse.conflicts_pending = waiting("v.kind = 'conflict'")?;
+        pulse.amendments_pending = waiting("v.kind = 'amendment'")?;
+        pulse.p0_pending = waiting(
+            "EXISTS (SELECT 1 FROM memories m
+             WHERE m.tenant = v.tenant AND m.id = v.target AND m.layer = 'P0')",
+        )?;
+        pulse.recent_amendments = self
+            .since("reviews v WHERE v.tenant = $1 AND v.kind = 'amendment' AND v.decided_at >= $2", recent)?;
+        Ok(())
+    }
+
+    /// What failed, or fails silently.
+    fn feel_work(&self, pulse: &mut Pulse, recent: Timestamp, now: Timestamp) -> Result<(), StoreError> {
+        pulse.recent_failed_jobs =
+            self.since("jobs j WHERE j.tenant = $1 AND j.state = 'failed' AND j.finished_at >= $2", recent)?;
+        pulse.stalled_jobs =
+            self.since("jobs j WHERE j.tenant = $1 AND j.state = 'running' AND j.lease_until <= $2", now)?;
+        pulse.unavailable_sources =
+            self.count("sources s WHERE s.tenant = $1 AND s.state = 'unavailable'")?;
+        pulse.repeated_refusals = self.since(
+            &format!("refusals f WHERE f.tenant = $1 AND f.count >= {REPEATED} AND f.last_at >= $2"),
+            recent,
+        )?;
+        Ok(())
     }
 
     fn live(&self, condition: &str) -> Result<i64, StoreError> {

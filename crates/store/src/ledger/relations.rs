@@ -11,7 +11,7 @@ use super::{LedgerRead, LedgerWrite, OPEN, Seq, filter::Conditions, memories::sc
 use crate::{
     error::StoreError,
     params,
-    rows::{LIST, padded},
+    rows::{LIST, padded, tabled},
     sql::Row,
 };
 
@@ -177,6 +177,32 @@ impl LedgerRead<'_> {
         self.transaction.query(&sql, &all.params, relation_from)
     }
 
+    /// How many relations of these types hold at each of `nodes` in one direction, whoever sees them, counted up to
+    /// `most`. No types are all types.
+    pub fn degrees(
+        &self,
+        nodes: &[i64],
+        direction: Direction,
+        types: &[&str],
+        most: usize,
+    ) -> Result<Vec<(i64, usize)>, StoreError> {
+        let (near, _) = ends(direction);
+        let mut degrees = Vec::with_capacity(nodes.len());
+        for chunk in nodes.chunks(LIST) {
+            let mut all = Conditions::new("c.tenant", self.tenant);
+            let table = tabled(&mut all.params, chunk.iter().copied());
+            all.any_of("c.type", types.iter().copied());
+            all.limit(most);
+            let sql = format!(
+                "WITH nodes (number) AS ({table}) SELECT n.number, (SELECT count(*) FROM (SELECT 1 FROM relations c
+                 WHERE c.{near} = n.number AND c.to_seq = {OPEN} AND {}) held) FROM nodes n",
+                all.sql
+            );
+            degrees.extend(self.transaction.query(&sql, &all.params, |row| Ok((row.get(0)?, row.get(1)?)))?);
+        }
+        Ok(degrees)
+    }
+
     /// The steps that a reader in `scope` can take from any of `nodes` in one direction, by relation number;
     /// no types are all types.
     pub fn edges(
@@ -186,30 +212,65 @@ impl LedgerRead<'_> {
         types: &[&str],
         scope: &Scope,
     ) -> Result<Vec<Edge>, StoreError> {
-        let (near, far) = match direction {
-            Direction::Out => ("source", "target"),
-            Direction::In => ("target", "source"),
-        };
+        let (near, _) = ends(direction);
         let mut edges = Vec::new();
         for chunk in nodes.chunks(LIST) {
             let mut all = Conditions::new("r.tenant", self.tenant);
             all.any_of(&format!("r.{near}"), padded(chunk).copied());
             all.any_of("r.type", types.iter().copied());
-            all.visible_from("r.", scope);
-            all.visible_from("e.", scope);
-            let sql = format!(
-                "SELECT r.number, r.id, r.type, r.{near}, r.{far}, e.id, e.label, e.kind
-                 FROM relations r JOIN entities e ON e.tenant = r.tenant AND e.number = r.{far}
-                 WHERE r.to_seq = {OPEN} AND {}",
-                all.sql
-            );
-            self.transaction.for_each(&sql, &all.params, |row| {
-                edges.push(edge_from(row)?);
-                Ok(())
-            })?;
+            edges.extend(self.seen_edges(all, direction, scope, "", None)?);
         }
         edges.sort_unstable_by_key(|edge| edge.number);
         Ok(edges)
+    }
+
+    /// The first of the steps from one node, by relation number, at most `most`.
+    pub fn first_edges(
+        &self,
+        node: i64,
+        direction: Direction,
+        types: &[&str],
+        scope: &Scope,
+        most: usize,
+    ) -> Result<Vec<Edge>, StoreError> {
+        let (near, _) = ends(direction);
+        let mut all = Conditions::new("r.tenant", self.tenant);
+        all.and(&format!("r.{near} ="), node, "");
+        // As an expression, or SQLite would go by an index of types and sort all that the node has.
+        all.any_of("r.type || ''", types.iter().copied());
+        self.seen_edges(all, direction, scope, " ORDER BY r.number", Some(most))
+    }
+
+    fn seen_edges<'p>(
+        &'p self,
+        mut all: Conditions<'p>,
+        direction: Direction,
+        scope: &'p Scope,
+        order: &str,
+        most: Option<usize>,
+    ) -> Result<Vec<Edge>, StoreError> {
+        let (near, far) = ends(direction);
+        all.visible_from("r.", scope);
+        all.visible_from("e.", scope);
+        all.sql.push_str(order);
+        if let Some(most) = most {
+            all.limit(most);
+        }
+        let sql = format!(
+            "SELECT r.number, r.id, r.type, r.{near}, r.{far}, e.id, e.label, e.kind
+             FROM relations r JOIN entities e ON e.tenant = r.tenant AND e.number = r.{far}
+             WHERE r.to_seq = {OPEN} AND {}",
+            all.sql
+        );
+        self.transaction.query(&sql, &all.params, edge_from)
+    }
+}
+
+/// The columns of the end that a step leaves and of the one that it reaches.
+const fn ends(direction: Direction) -> (&'static str, &'static str) {
+    match direction {
+        Direction::Out => ("source", "target"),
+        Direction::In => ("target", "source"),
     }
 }
 

@@ -3,6 +3,7 @@
 use strata_core::{
     error::ParseError,
     id::{Id, PartialId},
+    scope::Scope,
     time::Timestamp,
 };
 
@@ -10,6 +11,7 @@ use super::{LedgerRead, LedgerWrite, Seq, filter::Conditions};
 use crate::{
     error::{Conflict, StoreError},
     params,
+    rows::Rows,
     sql::Row,
 };
 
@@ -127,6 +129,8 @@ pub struct ReviewFilter {
     pub kind: Option<String>,
     /// Only those about this target.
     pub target: Option<String>,
+    /// Only those about a memory that a reader standing here sees. `None` is everything.
+    pub visible_from: Option<Scope>,
     /// At most this many.
     pub limit: usize,
 }
@@ -134,12 +138,17 @@ pub struct ReviewFilter {
 impl Default for ReviewFilter {
     /// The fifty that wait longest.
     fn default() -> Self {
-        Self { status: Some(ReviewStatus::Pending), kind: None, target: None, limit: 50 }
+        Self { status: Some(ReviewStatus::Pending), kind: None, target: None, visible_from: None, limit: 50 }
     }
 }
 
 const COLUMNS: &str = "id, kind, status, target, proposal, reason, proposer, created_at, decided_at, decided_by, \
                        decision_note, seq";
+
+const REVIEWS: Rows = Rows::new(
+    "INSERT INTO reviews (tenant, id, kind, status, target, proposal, reason, proposer, created_at, seq, salt, digest)",
+    12,
+);
 
 impl LedgerRead<'_> {
     /// The review with this whole id.
@@ -150,7 +159,7 @@ impl LedgerRead<'_> {
 
     /// The one review whose id begins so. None is `NotFound`; several are `Ambiguous`, with candidates.
     pub fn review_by_prefix(&self, prefix: &PartialId) -> Result<ReviewRow, StoreError> {
-        let ids = self.ids_with_prefix("reviews", &prefix.text)?;
+        let ids = self.ids_with_prefix("reviews", &prefix.text, None)?;
         match ids.as_slice() {
             [] => Err(missing(&prefix.text)),
             [id] => self.review(id)?.ok_or_else(|| missing(id)),
@@ -160,26 +169,71 @@ impl LedgerRead<'_> {
 
     /// Lists reviews, oldest first.
     pub fn reviews(&self, filter: &ReviewFilter) -> Result<Vec<ReviewRow>, StoreError> {
-        let mut all = Conditions::new("tenant", self.tenant);
-        all.any_of("status", filter.status.map(ReviewStatus::as_str));
-        all.any_of("kind", filter.kind.as_deref());
-        all.any_of("target", filter.target.as_deref());
+        let mut all = self.review_conditions(filter);
         all.sql.push_str(" ORDER BY created_at, id");
         all.limit(filter.limit);
-        let sql = format!("SELECT {COLUMNS} FROM reviews WHERE {}", all.sql);
+        let sql = format!("SELECT {COLUMNS} FROM reviews v WHERE {}", all.sql);
         self.transaction.query(&sql, &all.params, review_from)
+    }
+
+    /// How many reviews of each kind a filter lets through, whatever its limit.
+    pub fn review_counts(&self, filter: &ReviewFilter) -> Result<Vec<(String, usize)>, StoreError> {
+        let all = self.review_conditions(filter);
+        let sql =
+            format!("SELECT kind, count(*) FROM reviews v WHERE {} GROUP BY kind ORDER BY kind", all.sql);
+        self.transaction.query(&sql, &all.params, |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
+    fn review_conditions<'p>(&'p self, filter: &'p ReviewFilter) -> Conditions<'p> {
+        let mut all = Conditions::new("v.tenant", self.tenant);
+        all.any_of("v.status", filter.status.map(ReviewStatus::as_str));
+        all.any_of("v.kind", filter.kind.as_deref());
+        all.any_of("v.target", filter.target.as_deref());
+        if let Some(scope) = &filter.visible_from {
+            all.sql.push_str(
+                " AND EXISTS (SELECT 1 FROM memories m WHERE m.tenant = v.tenant AND m.id = v.target",
+            );
+            all.visible_from("m.", scope);
+            all.sql.push(')');
+        }
+        all
+    }
+
+    /// Reviews of one kind that were asked or decided after a sequence, in that order.
+    pub fn reviews_changed_since(&self, kind: &str, seq: i64) -> Result<Vec<ReviewRow>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM reviews WHERE tenant = $1 AND kind = $2 AND seq > $3 ORDER BY seq, id"
+        );
+        self.transaction.query(&sql, params![self.tenant, kind, seq], review_from)
+    }
+
+    /// Whether there is any such review.
+    pub fn is_review_changed_since(&self, kind: &str, seq: i64) -> Result<bool, StoreError> {
+        let found = self.transaction.query_one(
+            "SELECT 1 FROM reviews WHERE tenant = $1 AND kind = $2 AND seq > $3 LIMIT 1",
+            params![self.tenant, kind, seq],
+            |_| Ok(()),
+        )?;
+        Ok(found.is_some())
     }
 }
 
 impl LedgerWrite<'_> {
     /// Puts a question into the queue. The audit row of `seq` must cover it ([`super::NewAudit::asking`]).
     pub fn insert_review(&self, new: &NewReview, seq: Seq) -> Result<(), StoreError> {
-        self.refuse_used_id("reviews", new.id.as_str())?;
-        self.transaction.post(
-            "INSERT INTO reviews (tenant, id, kind, status, target, proposal, reason, proposer, created_at, seq,
-                 salt, digest)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
-            params![
+        self.insert_reviews(&[(new, seq)])
+    }
+
+    /// Puts many into it, with few statements.
+    pub fn insert_reviews(&self, asked: &[(&NewReview, Seq)]) -> Result<(), StoreError> {
+        let ids: Vec<&str> = asked.iter().map(|(new, _)| new.id.as_str()).collect();
+        if let Some(id) = self.used_ids("reviews", &ids)?.into_iter().min() {
+            return Err(Conflict::IdTaken { id }.into());
+        }
+        let digests: Vec<_> = asked.iter().map(|(new, _)| new.digest()).collect();
+        let mut values = Vec::with_capacity(asked.len() * 12);
+        for ((new, seq), digest) in asked.iter().zip(&digests) {
+            values.extend_from_slice(params![
                 self.tenant,
                 new.id.as_str(),
                 &new.kind,
@@ -189,11 +243,12 @@ impl LedgerWrite<'_> {
                 &new.reason,
                 &new.proposer,
                 new.created_at,
-                self.place(seq)?,
+                self.place(*seq)?,
                 &new.salt,
-                &new.digest()
-            ],
-        )?;
+                digest
+            ]);
+        }
+        REVIEWS.write(self.transaction, &values)?;
         Ok(())
     }
 

@@ -21,7 +21,7 @@ use super::{
     rules::{RuleAttributes, rule_hash},
     states::State,
 };
-use crate::{backup::PURGED_AGAIN, error::StoreError, params};
+use crate::{backup::PURGED_AGAIN, error::StoreError, params, sql::Row};
 
 /// Who applies what a human's secret has approved.
 const APPROVAL: &str = "system:approval";
@@ -219,58 +219,9 @@ impl LedgerRead<'_> {
     /// has the state's hash. Also names what no audit row can have made, and what is gone though it was
     /// never purged.
     pub fn verify_memories(&self) -> Result<Vec<MemoryFinding>, StoreError> {
-        let sql = format!(
-            "SELECT {CONTENT_COLUMNS}, m.id, m.salt, m.content_version, m.content_hash, a.after_hash,
-                 s.number IS NOT NULL AND s.status = m.status AND s.tier = m.tier AND s.layer = m.layer
-                     AND s.confidence = m.confidence AND s.importance = m.importance AND s.pinned = m.pinned
-                     AND NOT EXISTS (
-                         SELECT 1 FROM memory_states h
-                         JOIN audit r ON r.tenant = h.tenant AND r.seq = h.from_seq AND r.target = m.id
-                         WHERE h.tenant = m.tenant AND h.number = m.number
-                             AND (r.layer <> h.layer
-                                 OR r.action IN ('remember', 'rule_add', 'approve') AND h.status <> 'active'
-                                 OR r.action = 'reject' AND h.status <> 'archived'
-                                 OR r.action = 'propose' AND h.status <> 'candidate'
-                                 OR r.action = 'forget' AND h.status <> 'trashed')),
-                 u.priority, u.condition, u.enabled,
-                 b.status, b.tier, b.layer, b.confidence, b.importance, b.pinned
-             FROM memories m
-             LEFT JOIN memory_states b ON b.tenant = m.tenant AND b.number = m.number AND b.from_seq = m.seq
-             LEFT JOIN audit a ON a.tenant = m.tenant AND a.seq = m.seq AND a.target = m.id
-             LEFT JOIN memory_states s ON s.tenant = m.tenant AND s.number = m.number
-                 AND s.from_seq = m.state_seq AND s.to_seq = $2
-             LEFT JOIN rules u ON u.tenant = m.tenant AND u.number = m.number AND u.from_seq = m.seq
-             WHERE m.tenant = $1 ORDER BY m.number"
-        );
         let mut findings = Vec::new();
-        self.transaction.for_each(&sql, params![self.tenant, OPEN], |row| {
-            const AFTER: usize = CONTENT_PARTS;
-            let salt = row.blob(AFTER + 1)?.try_into().map_err(|_| self.corrupt("a salt is not 16 bytes"))?;
-            let mut parts: [Option<String>; CONTENT_PARTS] = Default::default();
-            for (at, part) in parts.iter_mut().enumerate() {
-                *part = row.get(at)?;
-            }
-            let born = match row.get::<Option<String>>(AFTER + 9)? {
-                Some(_) => Some(State::from_row(row, AFTER + 9)?),
-                None => None,
-            };
-            let parts = parts.each_ref().map(Option::as_deref);
-            let hash = content_hash(salt, row.get(AFTER + 2)?, parts, born.as_ref());
-            let recorded = row.get::<Option<Vec<u8>>>(AFTER + 4)?;
-            // What is stored as a rule with attributes has the hash of both on record.
-            let expected = match row.get::<Option<i64>>(AFTER + 6)? {
-                Some(_) => rule_hash(&hash, &RuleAttributes::from_row(row, AFTER + 6)?),
-                None => hash,
-            };
-            if born.is_none() || !row.get::<bool>(AFTER + 5)? {
-                findings.push(MemoryFinding::StateChanged { id: row.get(AFTER)? });
-            }
-            let fits = row.blob(AFTER + 3)? == hash && recorded.is_none_or(|recorded| recorded == expected);
-            // Of a memory whose first state is gone no hash can be made.
-            if born.is_some() && !fits {
-                findings.push(MemoryFinding::TextChanged { id: row.get(AFTER)? });
-            }
-            Ok(())
+        self.transaction.for_each(&with_their_records(), params![self.tenant, OPEN], |row| {
+            self.judge_memory(row, &mut findings)
         })?;
         let mut others = self.changed_states()?;
         others.extend(self.without_origin()?);
@@ -281,6 +232,37 @@ impl LedgerRead<'_> {
             }
         }
         Ok(findings)
+    }
+
+    /// Compares one row of [`with_their_records`] with what is on record.
+    fn judge_memory(&self, row: &Row<'_>, findings: &mut Vec<MemoryFinding>) -> Result<(), StoreError> {
+        const AFTER: usize = CONTENT_PARTS;
+        let salt = row.blob(AFTER + 1)?.try_into().map_err(|_| self.corrupt("a salt is not 16 bytes"))?;
+        let mut parts: [Option<String>; CONTENT_PARTS] = Default::default();
+        for (at, part) in parts.iter_mut().enumerate() {
+            *part = row.get(at)?;
+        }
+        let born = match row.get::<Option<String>>(AFTER + 9)? {
+            Some(_) => Some(State::from_row(row, AFTER + 9)?),
+            None => None,
+        };
+        let parts = parts.each_ref().map(Option::as_deref);
+        let hash = content_hash(salt, row.get(AFTER + 2)?, parts, born.as_ref());
+        let recorded = row.get::<Option<Vec<u8>>>(AFTER + 4)?;
+        // What is stored as a rule with attributes has the hash of both on record.
+        let expected = match row.get::<Option<i64>>(AFTER + 6)? {
+            Some(_) => rule_hash(&hash, &RuleAttributes::from_row(row, AFTER + 6)?),
+            None => hash,
+        };
+        if born.is_none() || !row.get::<bool>(AFTER + 5)? {
+            findings.push(MemoryFinding::StateChanged { id: row.get(AFTER)? });
+        }
+        let fits = row.blob(AFTER + 3)? == hash && recorded.is_none_or(|recorded| recorded == expected);
+        // Of a memory whose first state is gone no hash can be made.
+        if born.is_some() && !fits {
+            findings.push(MemoryFinding::TextChanged { id: row.get(AFTER)? });
+        }
+        Ok(())
     }
 
     /// Memories with a state whose hash is not the one that its audit row has. A state that came with attributes
@@ -420,4 +402,32 @@ fn check_signature(head: &SignedHead, key: Option<&PublicKey>) -> Option<Finding
     }
     let fits = key.verify_head(seq, &head.checkpoint.hash, &head.epoch, &head.signature);
     fits.err().map(|_| Finding::Signature { seq })
+}
+
+/// Every memory with what its hash is over, the hash on record, whether its present state is that of its open row and
+/// fits the audit, the attributes of a rule, and the first state.
+fn with_their_records() -> String {
+    format!(
+        "SELECT {CONTENT_COLUMNS}, m.id, m.salt, m.content_version, m.content_hash, a.after_hash,
+             s.number IS NOT NULL AND s.status = m.status AND s.tier = m.tier AND s.layer = m.layer
+                 AND s.confidence = m.confidence AND s.importance = m.importance AND s.pinned = m.pinned
+                 AND NOT EXISTS (
+                     SELECT 1 FROM memory_states h
+                     JOIN audit r ON r.tenant = h.tenant AND r.seq = h.from_seq AND r.target = m.id
+                     WHERE h.tenant = m.tenant AND h.number = m.number
+                         AND (r.layer <> h.layer
+                             OR r.action IN ('remember', 'rule_add', 'approve') AND h.status <> 'active'
+                             OR r.action = 'reject' AND h.status <> 'archived'
+                             OR r.action = 'propose' AND h.status <> 'candidate'
+                             OR r.action = 'forget' AND h.status <> 'trashed')),
+             u.priority, u.condition, u.enabled,
+             b.status, b.tier, b.layer, b.confidence, b.importance, b.pinned
+         FROM memories m
+         LEFT JOIN memory_states b ON b.tenant = m.tenant AND b.number = m.number AND b.from_seq = m.seq
+         LEFT JOIN audit a ON a.tenant = m.tenant AND a.seq = m.seq AND a.target = m.id
+         LEFT JOIN memory_states s ON s.tenant = m.tenant AND s.number = m.number
+             AND s.from_seq = m.state_seq AND s.to_seq = $2
+         LEFT JOIN rules u ON u.tenant = m.tenant AND u.number = m.number AND u.from_seq = m.seq
+         WHERE m.tenant = $1 ORDER BY m.number"
+    )
 }

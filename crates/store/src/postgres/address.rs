@@ -1,12 +1,22 @@
 //! Where a server is and how to ask for it: the connection string, read once and never shown with its password.
 
-use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use tokio_postgres::{
     Config,
     config::{Host, SslMode},
 };
+use tokio_postgres_rustls::MakeRustlsConnect;
 
+use super::{
+    encryption::{Encryption, TlsOptions, take},
+    tls::connector,
+};
 use crate::error::StoreError;
 
 /// How long to try for a connection when the address does not say.
@@ -17,26 +27,44 @@ const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
 const KEEPALIVE_RETRIES: u32 = 3;
 const UNACKNOWLEDGED: Duration = Duration::from_secs(30);
 
+/// Parameters that a list of them may begin with.
+const PARAMETERS: [&str; 8] =
+    ["host", "hostaddr", "port", "dbname", "user", "password", "application_name", "connect_timeout"];
+
 /// A server's address; clones share it.
 #[derive(Clone)]
 pub(crate) struct Address {
-    config: Arc<Config>,
+    shared: Arc<Shared>,
     shown: PathBuf,
 }
 
+struct Shared {
+    config: Config,
+    encryption: Encryption,
+    /// Made when it is first needed: it reads files.
+    tls: OnceLock<MakeRustlsConnect>,
+}
+
+/// One way to try for a connection; plain without the second half.
+pub(super) type Attempt = (Config, Option<MakeRustlsConnect>);
+
 impl Address {
-    /// Reads `postgres://user:password@host:port/database?option=value`, or `postgresql://`.
-    pub(crate) fn parse(url: &str) -> Result<Self, StoreError> {
-        if !is_address(url) {
+    /// Reads `postgres://user:password@host:port/database?option=value`, or `postgresql://`, or a list of
+    /// parameters like `host=db user=ann`. What it does not say of encryption, `environment` may.
+    pub(crate) fn parse(text: &str, environment: &TlsOptions) -> Result<Self, StoreError> {
+        if !is_address(text) {
             return Err(StoreError::Invalid(
-                "a store's address begins with `postgres://` or `postgresql://`".into(),
+                "a store's address begins with `postgres://` or `postgresql://`, or is a list like \
+                 `host=HOST dbname=DATABASE user=USER`"
+                    .into(),
             ));
         }
+        let (rest, said) = take(text)?;
         // What the driver says of a malformed address may hold a piece of the password.
-        let mut config: Config = url.parse().map_err(|_| {
+        let mut config: Config = rest.parse().map_err(|_| {
             StoreError::Invalid(
                 "the store's address is malformed; write \
-                 `postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=disable`, with `@`, `:`, `/`, `?` and `%` \
+                 `postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=require`, with `@`, `:`, `/`, `?` and `%` \
                  in a name or password as `%40`, `%3A`, `%2F`, `%3F` and `%25`"
                     .into(),
             )
@@ -44,21 +72,31 @@ impl Address {
         if config.get_hosts().is_empty() {
             return Err(StoreError::Invalid("the store's address names no host".into()));
         }
-        if config.get_ssl_mode() == SslMode::Require {
-            return Err(StoreError::Invalid(
-                "this version speaks to PostgreSQL without TLS, so `sslmode=require` cannot be kept; \
-                 use a local socket, or a tunnel to the server and `sslmode=disable`"
-                    .into(),
-            ));
-        }
         complete(&mut config);
+        let encryption = Encryption::new(&config, said, environment)?;
         let shown = PathBuf::from(describe(&config));
-        Ok(Self { config: Arc::new(config), shown })
+        Ok(Self { shared: Arc::new(Shared { config, encryption, tls: OnceLock::new() }), shown })
     }
 
-    /// What the driver needs, the password included.
-    pub(super) fn config(&self) -> &Config {
-        &self.config
+    /// What the driver needs, the password included: the ways to connect, the first of which suits most servers.
+    pub(super) fn attempts(&self) -> Result<Vec<Attempt>, StoreError> {
+        let Encryption { first, otherwise, .. } = self.shared.encryption;
+        let attempt = |mode: SslMode| {
+            let mut config = self.shared.config.clone();
+            config.ssl_mode(mode);
+            let tls = if mode == SslMode::Disable { None } else { Some(self.tls()?) };
+            Ok((config, tls))
+        };
+        [Some(first), otherwise].into_iter().flatten().map(attempt).collect()
+    }
+
+    fn tls(&self) -> Result<MakeRustlsConnect, StoreError> {
+        if let Some(made) = self.shared.tls.get() {
+            return Ok(made.clone());
+        }
+        let made = connector(&self.shared.encryption)
+            .map_err(|why| StoreError::NotEncrypted { place: self.shown.clone(), why })?;
+        Ok(self.shared.tls.get_or_init(|| made).clone())
     }
 
     /// User, host and database, for messages.
@@ -68,13 +106,16 @@ impl Address {
 
     /// The user whom the server knows us as.
     pub(crate) fn user(&self) -> &str {
-        self.config.get_user().unwrap_or_default()
+        self.shared.config.get_user().unwrap_or_default()
     }
 }
 
 /// Whether `text` is a server's address and not a path.
 pub(crate) fn is_address(text: &str) -> bool {
-    text.starts_with("postgres://") || text.starts_with("postgresql://")
+    let first = text.split_once('=').map(|(name, _)| name.trim());
+    text.starts_with("postgres://")
+        || text.starts_with("postgresql://")
+        || first.is_some_and(|name| PARAMETERS.contains(&name) || name.starts_with("ssl"))
 }
 
 impl fmt::Debug for Address {
@@ -125,8 +166,13 @@ mod tests {
             ("postgresql://ann:secret@db.example", "postgres://ann@db.example:5432/ann"),
             ("postgres://ann@/notes?host=/run/pg&password=secret", "postgres://ann@/run/pg:5432/notes"),
             ("postgres://ann:secret@a:1,b:2/notes", "postgres://ann@a:1,b:2/notes"),
+            ("postgres://ann:secret@db/notes?sslmode=verify-full", "postgres://ann@db:5432/notes"),
+            (
+                "host=db user=ann password='sec ret' dbname=notes sslmode=require",
+                "postgres://ann@db:5432/notes",
+            ),
         ] {
-            let address = Address::parse(url).expect(url);
+            let address = Address::parse(url, &TlsOptions::default()).expect(url);
             assert_eq!(address.shown().to_str(), Some(shown));
             assert!(!format!("{address:?}").contains("sec"), "{address:?}");
         }
@@ -138,11 +184,11 @@ mod tests {
             "sqlite://x",
             "postgres://ann:secret@db/notes?nonsense=secret",
             "postgres://ann:secret@db:port/notes",
-            "postgres://ann:secret@db/notes?sslmode=require",
-            "postgres://ann:secret@db/notes?sslmode=verify-full",
+            "postgres://ann:secret@db/notes?sslmode=never",
+            "host=db password=secret port=none",
             "postgres:///notes",
         ] {
-            let error = Address::parse(url).expect_err(url);
+            let error = Address::parse(url, &TlsOptions::default()).expect_err(url);
             assert!(matches!(error, StoreError::Invalid(_)), "{url}: {error:?}");
             assert!(!error.to_string().contains("cret"), "{error}");
         }

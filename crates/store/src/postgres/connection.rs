@@ -11,11 +11,12 @@ use std::{
 };
 
 use tokio::runtime::{Builder, Handle, Runtime};
-use tokio_postgres::{CancelToken, Client, Error, NoTls, SimpleQueryMessage, Statement};
+use tokio_postgres::{CancelToken, Client, Config, Error, NoTls, SimpleQueryMessage, Statement};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::{
-    address::Address,
-    errors::{classify, classify_connect, disconnected, unreachable},
+    address::{Address, Attempt},
+    errors::{classify, classify_connect, clearer, disconnected, unreachable, wants_otherwise},
     posted::one_after_the_other,
     statements::Statements,
 };
@@ -37,6 +38,8 @@ pub(super) struct Connection {
     runtime: Option<Runtime>,
     client: Client,
     cancel: CancelToken,
+    /// What the connection is encrypted by, and a request to cancel as well.
+    tls: Option<MakeRustlsConnect>,
     place: PathBuf,
     statements: RefCell<Statements>,
     /// It may be stopped by a request that was meant for an earlier statement, or does not answer.
@@ -65,21 +68,13 @@ impl Connection {
 
     fn connect_once(address: &Address, control: &Control) -> Result<Self, StoreError> {
         let place = address.shown();
+        let attempts = address.attempts()?;
         let runtime = Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|error| unreachable(place, &error.to_string()))?;
-        let connecting = async {
-            let mut connecting = std::pin::pin!(address.config().connect(NoTls));
-            loop {
-                match tokio::time::timeout(LOOK, &mut connecting).await {
-                    Ok(outcome) => return outcome.map_err(|error| classify_connect(&error, place)),
-                    Err(_) => control.check()?,
-                }
-            }
-        };
-        let outcome = drive(&runtime, connecting);
-        let (client, connection) = match outcome {
+        let outcome = drive(&runtime, first_success(attempts, control, place));
+        let (client, tls) = match outcome {
             Ok(connected) => connected,
             Err(error) => {
                 // A name that is still being looked up must not hold the caller back.
@@ -87,12 +82,11 @@ impl Connection {
                 return Err(error);
             }
         };
-        // What the task would say, the client says too.
-        drop(runtime.spawn(async move { connection.await.ok() }));
         Ok(Self {
             runtime: Some(runtime),
             cancel: client.cancel_token(),
             client,
+            tls,
             place: place.clone(),
             statements: RefCell::default(),
             spoilt: Cell::new(false),
@@ -233,7 +227,7 @@ impl Connection {
         answer: impl Future<Output = Result<T, Error>> + Send,
     ) -> Result<T, StoreError> {
         control.check()?;
-        let (place, cancel) = (&self.place, &self.cancel);
+        let (place, cancel, tls) = (&self.place, &self.cancel, self.tls.as_ref());
         let watched = async {
             let mut answer = std::pin::pin!(answer);
             let mut asked: Option<Instant> = None;
@@ -245,7 +239,7 @@ impl Connection {
                     }
                     Err(_) if asked.is_none() && control.check().is_err() => {
                         asked = Some(Instant::now());
-                        tokio::time::timeout(STOPPING, cancel.cancel_query(NoTls)).await.ok();
+                        tokio::time::timeout(STOPPING, stop(cancel, tls)).await.ok();
                     }
                     Err(_) => {}
                 }
@@ -283,6 +277,59 @@ impl Drop for Connection {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
+    }
+}
+
+/// Tries one way after the other, for as long as the server refuses each for how it is encrypted.
+async fn first_success(
+    attempts: Vec<Attempt>,
+    control: &Control,
+    place: &Path,
+) -> Result<(Client, Option<MakeRustlsConnect>), StoreError> {
+    let mut refusal: Option<Error> = None;
+    for (config, tls) in attempts {
+        let mut opening = Box::pin(open(&config, tls.as_ref()));
+        let outcome = loop {
+            match tokio::time::timeout(LOOK, &mut opening).await {
+                Ok(outcome) => break outcome,
+                Err(_) => control.check()?,
+            }
+        };
+        refusal = match outcome {
+            Ok(client) => {
+                drop(opening);
+                return Ok((client, tls));
+            }
+            Err(error) => match refusal {
+                None if wants_otherwise(&error) => Some(error),
+                None => return Err(classify_connect(&error, place)),
+                Some(earlier) => return Err(classify_connect(clearer(&earlier, &error), place)),
+            },
+        };
+    }
+    Err(refusal.map_or_else(|| disconnected(place), |error| classify_connect(&error, place)))
+}
+
+/// A client whose connection is looked after on this runtime. What its task would say, the client says too.
+async fn open(config: &Config, tls: Option<&MakeRustlsConnect>) -> Result<Client, Error> {
+    match tls {
+        Some(tls) => {
+            let (client, connection) = config.connect(tls.clone()).await?;
+            drop(tokio::spawn(async move { connection.await.ok() }));
+            Ok(client)
+        }
+        None => {
+            let (client, connection) = config.connect(NoTls).await?;
+            drop(tokio::spawn(async move { connection.await.ok() }));
+            Ok(client)
+        }
+    }
+}
+
+async fn stop(cancel: &CancelToken, tls: Option<&MakeRustlsConnect>) -> Result<(), Error> {
+    match tls {
+        Some(tls) => cancel.cancel_query(tls.clone()).await,
+        None => cancel.cancel_query(NoTls).await,
     }
 }
 

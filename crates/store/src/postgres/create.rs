@@ -40,6 +40,7 @@ impl Store {
         }
         let _guard = CreationLock::take(self, &connection, control)?;
         self.bring_up_to_date(&connection, control)?;
+        self.in_transaction(&connection, control, |transaction| self.guard(transaction))?;
         let born = self.is_born(&connection, control)?;
         if !born {
             self.give_birth(&connection, control, seed)?;
@@ -107,21 +108,7 @@ impl Store {
     fn secure(&self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
         let text = |row: &Row<'_>| row.get::<String>(0);
         let schema = quoted(self.namespace());
-        let bare = format!(
-            "SELECT c.relname FROM pg_catalog.pg_class c
-             JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant' AND NOT a.attisdropped
-             WHERE c.relnamespace = {}::regnamespace AND c.relkind IN ('r', 'p')
-               AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid)",
-            literal(&schema)
-        );
-        for table in transaction.query(&bare, &[], text)? {
-            let table = format!("{schema}.{}", quoted(&table));
-            let own = "tenant = current_setting('strata.tenant', true)";
-            transaction.batch(&format!(
-                "ALTER TABLE {table} ENABLE ROW LEVEL SECURITY; ALTER TABLE {table} FORCE ROW LEVEL SECURITY;
-                 CREATE POLICY own_tenant ON {table} USING ({own}) WITH CHECK ({own})"
-            ))?;
-        }
+        self.guard(transaction)?;
         for role in transaction.query(&users_of_schemas(self.namespace()), &[], text)? {
             transaction.batch(&grants(&schema, &role))?;
         }
@@ -134,6 +121,7 @@ impl Store {
         let _guard = CreationLock::take(self, &connection, control)?;
         self.bring_up_to_date(&connection, control)?;
         self.in_transaction(&connection, control, |transaction| {
+            self.guard(transaction)?;
             transaction.batch(&grants(&quoted(self.namespace()), role))
         })
     }
@@ -166,7 +154,7 @@ impl Store {
         outcome
     }
 
-    fn in_transaction<T>(
+    pub(super) fn in_transaction<T>(
         &self,
         connection: &Connection,
         control: &Control,

@@ -1,13 +1,15 @@
 //! The driver's errors as the store's.
 
-use std::{path::Path, time::Duration};
+use std::{io, path::Path, time::Duration};
+
+use rustls::{AlertDescription, CertificateError};
 
 use tokio_postgres::{
     Error,
     error::{DbError, SqlState},
 };
 
-use crate::error::StoreError;
+use crate::error::{StoreError, TlsFailure};
 
 /// What an error of the driver means, once a connection was made, for the store at `place`.
 pub(super) fn classify(error: &Error, place: &Path) -> StoreError {
@@ -26,6 +28,9 @@ pub(super) fn classify_connect(error: &Error, place: &Path) -> StoreError {
             error => error,
         },
         None => {
+            if let Some(why) = of_tls(error) {
+                return StoreError::NotEncrypted { place: place.to_path_buf(), why };
+            }
             let detail = cause(error);
             // The driver has no kind for a password that the server wants and the address lacks.
             if detail.contains("password missing") || detail.contains("authentication") {
@@ -34,6 +39,22 @@ pub(super) fn classify_connect(error: &Error, place: &Path) -> StoreError {
             unreachable(place, &detail)
         }
     }
+}
+
+/// Whether a server that refused a connection may take one that is encrypted, or one that is not, instead.
+pub(super) fn wants_otherwise(error: &Error) -> bool {
+    match error.as_db_error() {
+        // Poolers have no word of their own for it and call it a violation of the protocol.
+        Some(said) => [SqlState::INVALID_AUTHORIZATION_SPECIFICATION, SqlState::PROTOCOL_VIOLATION]
+            .contains(said.code()),
+        None => of_tls(error).is_some(),
+    }
+}
+
+/// Which of two refusals says more: the server's own word on the later attempt, else what came first.
+pub(super) fn clearer<'a>(earlier: &'a Error, later: &'a Error) -> &'a Error {
+    let both_said = earlier.as_db_error().is_some() && later.as_db_error().is_some();
+    if both_said || !wants_otherwise(later) { later } else { earlier }
 }
 
 pub(super) fn disconnected(place: &Path) -> StoreError {
@@ -67,6 +88,62 @@ fn of_server(said: &DbError, place: &Path) -> StoreError {
         "57P01" | "57P02" | "57P03" | "57P05" => disconnected(place),
         other => StoreError::Internal(format!("{detail} ({other})")),
     }
+}
+
+/// What went wrong with encryption, if that is what did.
+fn of_tls(error: &Error) -> Option<TlsFailure> {
+    let source = std::error::Error::source(error);
+    let broken = source
+        .and_then(|source| source.downcast_ref::<io::Error>())
+        .and_then(io::Error::get_ref)
+        .and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    if let Some(broken) = broken {
+        return Some(of_handshake(broken));
+    }
+    // The driver keeps the kind of its errors to itself, but for these words.
+    let of_tls = error.to_string().contains("TLS handshake");
+    of_tls.then(|| match source.map(ToString::to_string).unwrap_or_default() {
+        said if said.contains("does not support TLS") => TlsFailure::NotOffered,
+        detail => TlsFailure::Handshake { detail },
+    })
+}
+
+fn of_handshake(error: &rustls::Error) -> TlsFailure {
+    match error {
+        rustls::Error::InvalidCertificate(found) => match found {
+            CertificateError::UnknownIssuer | CertificateError::BadSignature => TlsFailure::UnknownIssuer,
+            CertificateError::Expired | CertificateError::ExpiredContext { .. } => TlsFailure::Expired,
+            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+                TlsFailure::NotYetValid
+            }
+            CertificateError::NotValidForName => TlsFailure::OtherName { names: Vec::new() },
+            CertificateError::NotValidForNameContext { presented, .. } => {
+                TlsFailure::OtherName { names: presented.clone() }
+            }
+            other => TlsFailure::Unsuitable { detail: other.to_string() },
+        },
+        rustls::Error::AlertReceived(alert) if is_of_client(*alert) => {
+            TlsFailure::ClientRefused { detail: format!("{alert:?}") }
+        }
+        other => TlsFailure::Handshake { detail: other.to_string() },
+    }
+}
+
+/// Whether a server's alert is about the certificate that we gave, or did not give.
+const fn is_of_client(alert: AlertDescription) -> bool {
+    matches!(
+        alert,
+        AlertDescription::UnknownCA
+            | AlertDescription::BadCertificate
+            | AlertDescription::UnsupportedCertificate
+            | AlertDescription::CertificateExpired
+            | AlertDescription::CertificateRevoked
+            | AlertDescription::CertificateUnknown
+            | AlertDescription::CertificateRequired
+            | AlertDescription::NoCertificate
+            | AlertDescription::AccessDenied
+            | AlertDescription::DecryptError
+    )
 }
 
 fn is_of_network(error: &Error) -> bool {

@@ -8,31 +8,40 @@
 //!   change may have been made.
 
 mod address;
+mod beside;
 mod connection;
 mod create;
 mod ddl;
+mod encryption;
 mod errors;
+mod isolation;
 mod lock;
 mod names;
 mod objects;
 mod posted;
 mod session;
 mod statements;
+mod tls;
 mod upkeep;
 
 use std::{
     cell::OnceCell,
+    collections::BTreeSet,
     path::Path,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
 
 pub(crate) use address::{Address, is_address};
+pub use beside::Beside;
+pub use encryption::TlsOptions;
+pub use isolation::Isolation;
 pub(crate) use lock::SessionLock;
 use session::Beginning;
 pub(crate) use session::{Row, Session};
+pub use upkeep::Rewrite;
 
 use crate::{
     error::StoreError,
@@ -50,6 +59,10 @@ use names::{key, literal, quoted};
 const CONNECTIONS: usize = 5;
 /// A client that vanished in the middle of a write holds its tenant's lock no longer than this.
 const LONGEST_PAUSE: &str = "60s";
+/// A client that vanished in the middle of a statement, or waiting for a lock, is noticed while the statement goes on and
+/// not at its end: what it holds is free in seconds. Servers on systems that cannot notice refuse the setting.
+const WATCHED: &str = "DO $$ BEGIN PERFORM pg_catalog.set_config('client_connection_check_interval', '2s', false); \
+                       EXCEPTION WHEN OTHERS THEN NULL; END $$";
 
 /// The connections of one process to one tenant's rows in one schema.
 #[derive(Clone)]
@@ -64,6 +77,8 @@ struct Inner {
     turns: Pool<Turn>,
     locks: Pool<Connection>,
     born: AtomicBool,
+    /// Tables in which rows were changed or removed since tables were last rewritten.
+    changed: Mutex<BTreeSet<String>>,
 }
 
 struct Turn;
@@ -84,6 +99,7 @@ impl Store {
             turns: Pool::new(1),
             locks: Pool::new(1),
             born: AtomicBool::new(false),
+            changed: Mutex::default(),
         }))
     }
 
@@ -190,6 +206,7 @@ impl Store {
             Durability::Normal => session.commit_with_posted(&sql)?,
         }
         self.0.born.store(true, Ordering::Relaxed);
+        self.0.changed.lock().unwrap_or_else(PoisonError::into_inner).extend(session.emptied());
         Ok(())
     }
 
@@ -252,7 +269,8 @@ impl Store {
             &format!(
                 "SET search_path = {}, pg_temp; SET synchronous_commit = {synchronous}; SET jit = off;
                  SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan;
-                 SET standard_conforming_strings = on; SET client_min_messages = warning",
+                 SET standard_conforming_strings = on; SET client_min_messages = warning;
+                 {WATCHED}",
                 quoted(self.namespace())
             ),
         )?;

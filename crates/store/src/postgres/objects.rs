@@ -16,8 +16,9 @@ type Object = (String, String);
 /// The tables that are made beside the migrations.
 const OWN_TABLES: [&str; 2] = ["commits", "schema_migrations"];
 
-/// What the migrations of `schema` did not make in `namespace`, and what they made and is not there. A trigger, a
-/// rule or a policy that somebody else put there would change what every later write says or who reads it.
+/// What the migrations of `schema` did not make in `namespace`, and what they made and is not there. A trigger
+/// or a rule that somebody else put there would change what every later write says. Policies are looked at by
+/// [`super::isolation`].
 pub(super) fn that_differ(
     transaction: &Transaction<'_>,
     namespace: &str,
@@ -52,29 +53,26 @@ fn made_by_migrations(schema: &Schema) -> BTreeSet<Object> {
 }
 
 /// Asks for everything in the schema but what comes with a table of itself: the indexes of its keys, its number
-/// sequence, the policy that shows each tenant its own rows.
+/// sequence, its policies.
 fn question(namespace: &str) -> String {
     let schema = literal(namespace);
     format!(
         "WITH own AS (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = {schema}),
-              relations AS (SELECT c.oid, c.relname, c.relkind FROM pg_catalog.pg_class c
+              held AS (SELECT c.oid, c.relname, c.relkind FROM pg_catalog.pg_class c
                             WHERE c.relnamespace = (SELECT oid FROM own))
          SELECT CASE WHEN relkind IN ('r', 'p', 'f') THEN 'table' WHEN relkind IN ('v', 'm') THEN 'view'
                      WHEN relkind IN ('i', 'I') THEN 'index' WHEN relkind = 'S' THEN 'sequence' ELSE 'type' END,
                 relname::text
-         FROM relations r
+         FROM held r
          WHERE NOT EXISTS (SELECT 1 FROM pg_catalog.pg_constraint k WHERE k.conindid = r.oid)
            AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::regclass
                            AND d.objid = r.oid AND d.deptype = 'i' AND r.relkind = 'S')
          UNION ALL
-         SELECT 'trigger', t.tgname::text FROM pg_catalog.pg_trigger t JOIN relations r ON r.oid = t.tgrelid
+         SELECT 'trigger', t.tgname::text FROM pg_catalog.pg_trigger t JOIN held r ON r.oid = t.tgrelid
          WHERE NOT t.tgisinternal
          UNION ALL
-         SELECT 'rule', w.rulename::text FROM pg_catalog.pg_rewrite w JOIN relations r ON r.oid = w.ev_class
+         SELECT 'rule', w.rulename::text FROM pg_catalog.pg_rewrite w JOIN held r ON r.oid = w.ev_class
          WHERE w.rulename <> '_RETURN'
-         UNION ALL
-         SELECT 'policy', p.polname::text FROM pg_catalog.pg_policy p JOIN relations r ON r.oid = p.polrelid
-         WHERE p.polname <> 'own_tenant'
          UNION ALL
          SELECT 'function', f.proname::text FROM pg_catalog.pg_proc f
          WHERE f.pronamespace = (SELECT oid FROM own)"

@@ -2,6 +2,7 @@
 
 use std::{
     cell::{Cell, OnceCell, RefCell},
+    collections::BTreeSet,
     path::Path,
 };
 
@@ -41,6 +42,8 @@ pub(crate) struct Session<'s> {
     /// The server refuses everything after a failure, and would answer a commit by undoing it all.
     failed: Cell<bool>,
     changed: Cell<bool>,
+    /// Tables in which rows were changed or removed: what these held is still in the server's files.
+    emptied: RefCell<BTreeSet<String>>,
     /// Statements that go out together with the next whose answer is needed.
     queue: RefCell<Queue>,
 }
@@ -56,6 +59,7 @@ impl<'s> Session<'s> {
             failed: Cell::new(false),
             changed: Cell::new(false),
             queue: RefCell::new(Queue::new()),
+            emptied: RefCell::new(BTreeSet::new()),
         }
     }
 
@@ -76,6 +80,11 @@ impl<'s> Session<'s> {
 
     pub(crate) fn path(&self) -> &'s Path {
         self.connection().place()
+    }
+
+    /// The tables in which rows were changed or removed.
+    pub(super) fn emptied(&self) -> BTreeSet<String> {
+        self.emptied.take()
     }
 
     /// Whether a statement changed anything.
@@ -117,6 +126,9 @@ impl<'s> Session<'s> {
             client.execute_raw(&statement, bound).await
         })?;
         self.changed.set(self.changed.get() || changed > 0);
+        if let Some(table) = emptied(sql).filter(|_| changed > 0) {
+            self.emptied.borrow_mut().insert(table.to_owned());
+        }
         usize::try_from(changed).map_err(|_| StoreError::Internal("more rows than can be counted".into()))
     }
 
@@ -126,6 +138,9 @@ impl<'s> Session<'s> {
         self.begin()?;
         let (statement, expected) = self.prepared(sql, params)?;
         self.changed.set(true);
+        if let Some(table) = emptied(sql) {
+            self.emptied.borrow_mut().insert(table.to_owned());
+        }
         let is_full = self.queue.borrow_mut().push(Posted::new(statement, &params[..expected]));
         if is_full { self.send_posted() } else { Ok(()) }
     }
@@ -235,6 +250,16 @@ impl<'s> Session<'s> {
     }
 }
 
+/// The table in which a statement leaves rows behind that nobody sees.
+fn emptied(sql: &str) -> Option<&str> {
+    let sql = sql.trim_start();
+    let after = match (sql.strip_prefix("DELETE FROM "), sql.strip_prefix("UPDATE ")) {
+        (Some(after), _) | (_, Some(after)) => after,
+        (None, None) => sql.strip_prefix("INSERT INTO ").filter(|after| after.contains("DO UPDATE"))?,
+    };
+    after.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().filter(|table| !table.is_empty())
+}
+
 /// The values that a statement takes, which has at most as many parameters.
 fn bound<'p>(statement: &Statement, params: &'p [Param<'p>]) -> Vec<Bound<'p>> {
     params.iter().take(statement.params().len()).map(|param| Bound(*param)).collect()
@@ -244,18 +269,7 @@ fn check(sql: &str, params: &[Param<'_>]) -> Result<(), StoreError> {
     #[cfg(debug_assertions)]
     crate::tenancy::check(sql, params)?;
     #[cfg(not(debug_assertions))]
-    let _ = sql;
-    refuse_zero(params)
-}
-
-/// PostgreSQL's text has no place for this one character.
-fn refuse_zero(params: &[Param<'_>]) -> Result<(), StoreError> {
-    let zero = |param: &Param<'_>| matches!(param, Param::Text(text) if text.as_bytes().contains(&0));
-    if params.iter().any(zero) {
-        return Err(StoreError::Invalid(
-            "a text holds the character U+0000, which a store on PostgreSQL cannot keep".into(),
-        ));
-    }
+    let _ = (sql, params);
     Ok(())
 }
 
@@ -380,5 +394,23 @@ impl Row<'_> {
 
     fn name(&self, index: usize) -> &str {
         self.row.columns().get(index).map_or("?", tokio_postgres::Column::name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::emptied;
+
+    #[test]
+    fn statements_that_leave_dead_rows_are_known_by_their_table() {
+        for (sql, table) in [
+            ("DELETE FROM memories WHERE tenant = $1", Some("memories")),
+            ("  UPDATE episodes\n SET text = ''", Some("episodes")),
+            ("INSERT INTO settings (a) VALUES ($1) ON CONFLICT (a) DO UPDATE SET a = 1", Some("settings")),
+            ("INSERT INTO bands (a) VALUES ($1) ON CONFLICT DO NOTHING", None),
+            ("SELECT 1 FROM memories", None),
+        ] {
+            assert_eq!(emptied(sql), table, "{sql}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Work on all tables of a schema, outside any transaction.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::PoisonError};
 
 use super::{
     Store,
@@ -13,26 +13,78 @@ use crate::{
     sql::{Control, Transaction},
 };
 
+/// How long the tenants of a server may have to wait for one of them to have a table rewritten.
+const LONGEST_REWRITE: &str = "4s";
+
+/// Which tables are rewritten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rewrite {
+    /// All of the schema.
+    Everything,
+    /// Those in which this handle changed or removed rows since it last asked.
+    Changed,
+}
+
+/// Runs a statement that gives up after `longest`, or when others hold the table for a second. Whether it was run.
+fn within(
+    connection: &Connection,
+    control: &Control,
+    longest: &str,
+    statement: &str,
+) -> Result<bool, StoreError> {
+    connection.batch(control, &format!("SET lock_timeout = '1s'; SET statement_timeout = '{longest}'"))?;
+    match connection.batch(control, statement) {
+        Ok(()) => Ok(true),
+        Err(StoreError::Busy { .. } | StoreError::Deadline | StoreError::Cancelled) => {
+            control.check()?;
+            Ok(false)
+        }
+        Err(error) => Err(error),
+    }
+}
+
 impl Store {
     /// The server keeps its own log.
     pub(crate) fn checkpoint(&self, control: &Control) -> Result<(), StoreError> {
         control.check()
     }
 
-    /// Rewrites the tables without what was deleted, where this role may; else leaves it to the server to
-    /// use that space again. The server's log and its backups are its administrator's.
+    /// Rewrites every table; see [`Self::rewrite`].
     pub(crate) fn compact(&self, control: &Control) -> Result<(), StoreError> {
-        let mut lease = self.0.connections.lease(control, || self.open_for_writing(control))?;
-        let connection = self.living(&mut lease, control)?;
-        for (table, own) in self.tables(connection, control)? {
-            let how = if own { "VACUUM (FULL, ANALYZE)" } else { "VACUUM" };
-            connection.batch(control, &format!("{how} {table}"))?;
-        }
-        Ok(())
+        self.rewrite(control, Rewrite::Everything).map(drop)
     }
 
-    /// Checks what can be checked by statements: that no index of the schema is marked as unfinished or broken,
-    /// that every table shows each tenant its own rows alone, and that nothing was added to the schema or taken out.
+    /// Rewrites tables without what was deleted. All tenants wait while a table is rewritten, so that is given up
+    /// after a few seconds, as it is where this role does not own the table; then the server only marks the space
+    /// as free, and the bytes stay in its files until something is written over them.
+    ///
+    /// Returns the statements that would finish it, for the owner. The server's log and its backups are its
+    /// administrator's.
+    pub(crate) fn rewrite(&self, control: &Control, which: Rewrite) -> Result<Vec<String>, StoreError> {
+        let changed = std::mem::take(&mut *self.0.changed.lock().unwrap_or_else(PoisonError::into_inner));
+        // Its settings are not those of other jobs, so it is not lent again.
+        let connection = self.open_for_writing(control)?;
+        if let Some(reason) = connection.obstacle.borrow().clone() {
+            return Err(self.read_only(reason));
+        }
+        let mut left = Vec::new();
+        for (table, own) in self.tables(&connection, control)? {
+            if which == Rewrite::Changed && !changed.contains(&table) {
+                continue;
+            }
+            let table = format!("{}.{}", quoted(self.namespace()), quoted(&table));
+            let full = format!("VACUUM (FULL, ANALYZE) {table}");
+            if own && within(&connection, control, LONGEST_REWRITE, &full)? {
+                continue;
+            }
+            within(&connection, control, "0", &format!("VACUUM {table}"))?;
+            left.push(format!("{full};"));
+        }
+        Ok(left)
+    }
+
+    /// Checks what can be checked by statements: that no index of the schema is marked as unfinished or broken, and
+    /// that nothing was added to the schema or taken out.
     pub(crate) fn check(&self, control: &Control, _quick: bool) -> Result<Vec<String>, StoreError> {
         let schema = literal(self.namespace());
         self.read(control, |transaction: &Transaction<'_>| {
@@ -45,19 +97,8 @@ impl Store {
                 &[],
                 |row| Ok(format!("the index `{}` is not valid", row.text(0)?)),
             )?;
-            let open = transaction.query(
-                &format!(
-                    "SELECT c.relname FROM pg_catalog.pg_class c
-                     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-                     JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant'
-                     WHERE n.nspname = {schema} AND c.relkind IN ('r', 'p')
-                       AND NOT (c.relrowsecurity AND c.relforcerowsecurity) ORDER BY c.relname"
-                ),
-                &[],
-                |row| Ok(format!("the table `{}` does not keep tenants apart", row.text(0)?)),
-            )?;
             let strange = objects::that_differ(transaction, self.namespace(), &self.options().schema)?;
-            Ok(broken.into_iter().chain(open).chain(strange).collect())
+            Ok(broken.into_iter().chain(strange).collect())
         })
     }
 
@@ -144,12 +185,12 @@ impl Store {
         Ok(found)
     }
 
-    /// The schema's tables in quotes, each with whether this role may do everything with it.
+    /// The schema's tables, each with whether this role may do everything with it.
     fn tables(&self, connection: &Connection, control: &Control) -> Result<Vec<(String, bool)>, StoreError> {
         let rows = connection.texts(
             control,
             &format!(
-                "SELECT c.oid::regclass::text, pg_catalog.pg_has_role(c.relowner, 'USAGE')
+                "SELECT c.relname, pg_catalog.pg_has_role(c.relowner, 'USAGE')
                  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
                  WHERE n.nspname = {} AND c.relkind = 'r' ORDER BY c.relname",
                 literal(self.namespace())

@@ -12,8 +12,8 @@ use strata_store::{
     Control, StoreError,
     faults::FaultPlan,
     index::{
-        Answer, CaughtUp, Change, CollectionKey, Embedder, Filter, Group, Index, Mark, Preparer, QueryVector,
-        Request, Section, Source, SourceKind, Subject, TruthReader, Turn, WINDOW,
+        Answer, CaughtUp, Change, CollectionKey, Embedded, Embedder, Filter, Group, Index, Mark, Preparer,
+        QueryVector, Request, Section, Source, SourceKind, Subject, TruthReader, Turn, WINDOW,
     },
 };
 pub use strata_testkit::home::TestHome;
@@ -282,7 +282,10 @@ pub fn embed(text: &str) -> Option<Vec<f32>> {
 }
 
 pub fn semantic() -> Preparer<'static> {
-    Preparer { embedder: Some(Embedder { model: MODEL, embed: &embed }) }
+    fn answer(text: &str) -> Result<Embedded, StoreError> {
+        Ok(embed(text).into())
+    }
+    Preparer { embedder: Some(Embedder { model: MODEL, embed: &answer }) }
 }
 
 pub fn open(home: &TestHome) -> Index {

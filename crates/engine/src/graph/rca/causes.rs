@@ -6,17 +6,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use strata_core::{
-    graph::Direction::{self, In, Out},
-    scope::Scope,
-};
+use strata_core::graph::Direction::{self, In, Out};
 use strata_store::{
     error::StoreError,
-    ledger::{Edge, EntityRow, LedgerRead},
+    ledger::{Edge, EntityRow},
 };
 
 use super::Event;
-use crate::graph::walk::MAX_ROWS;
+use crate::graph::walk::Steps;
 
 /// Relations that are followed backwards, by direction, with what their far end is to the incident.
 const BACKWARDS: [(Direction, &[&str]); 2] =
@@ -41,40 +38,37 @@ struct Place {
 
 /// What led to an entity, what came of it and what fixed it.
 pub(super) fn analyse(
-    read: &LedgerRead<'_>,
+    reader: &Steps<'_, '_>,
     start: &EntityRow,
     depth: u32,
-    scope: &Scope,
 ) -> Result<Vec<Event>, StoreError> {
     let mut trail = Trail::at(start);
-    go_back(read, &mut trail, start, depth, scope)?;
+    go_back(reader, &mut trail, start, depth)?;
     let mut events: Vec<Event> = trail.order.iter().skip(1).map(|number| trail.event(*number)).collect();
-    let effects = effects(read, &mut trail, start, scope)?;
+    let effects = effects(reader, &mut trail, start)?;
     events.extend(effects.iter().map(|number| trail.event(*number)));
-    events.extend(fixes(read, &trail, scope)?);
-    events.truncate(MAX_ROWS);
+    events.extend(fixes(reader, &trail)?);
     Ok(events)
 }
 
 fn go_back(
-    read: &LedgerRead<'_>,
+    reader: &Steps<'_, '_>,
     trail: &mut Trail,
     start: &EntityRow,
     depth: u32,
-    scope: &Scope,
 ) -> Result<(), StoreError> {
     let mut frontier = vec![start.number];
     for level in 1..=depth {
         let mut next = Vec::new();
         let mut left: HashSet<i64> = HashSet::new();
         for (direction, types) in BACKWARDS {
-            for edge in read.edges(&frontier, direction, types, scope)? {
+            for edge in reader.edges(&frontier, direction, types)? {
                 left.insert(edge.near);
                 next.extend(trail.reach(&edge, direction, kind_of(&edge.relation), level));
             }
         }
         if level == 1 {
-            for edge in read.edges(&frontier, In, &["references"], scope)? {
+            for edge in reader.edges(&frontier, In, &["references"])? {
                 next.extend(trail.reach(&edge, In, "reference", level));
             }
         }
@@ -96,16 +90,11 @@ fn kind_of(relation: &str) -> &'static str {
 }
 
 /// Incidents that came of the causes found: of the pattern asked about, they are its effects.
-fn effects(
-    read: &LedgerRead<'_>,
-    trail: &mut Trail,
-    start: &EntityRow,
-    scope: &Scope,
-) -> Result<Vec<i64>, StoreError> {
+fn effects(reader: &Steps<'_, '_>, trail: &mut Trail, start: &EntityRow) -> Result<Vec<i64>, StoreError> {
     let is_cause = |place: &Place| place.entity_kind != "incident" && matches!(place.kind, "cause" | "start");
     let causes: Vec<i64> = trail.order.iter().copied().filter(|n| is_cause(&trail.places[n])).collect();
     let mut effects = Vec::new();
-    for edge in read.edges(&causes, Out, &["caused"], scope)? {
+    for edge in reader.edges(&causes, Out, &["caused"])? {
         let level = trail.places[&edge.near].level + 1;
         let near = edge.near;
         let reached = trail.reach(&edge, Out, "effect", level);
@@ -115,9 +104,9 @@ fn effects(
 }
 
 /// What fixed the incidents on the trail, nearest first.
-fn fixes(read: &LedgerRead<'_>, trail: &Trail, scope: &Scope) -> Result<Vec<Event>, StoreError> {
+fn fixes(reader: &Steps<'_, '_>, trail: &Trail) -> Result<Vec<Event>, StoreError> {
     let mut fixes: Vec<Event> = Vec::new();
-    for edge in read.edges(&trail.order, Out, &["fixed_by"], scope)? {
+    for edge in reader.edges(&trail.order, Out, &["fixed_by"])? {
         let mut path = trail.path(edge.near);
         path.push(step(&edge, Out));
         fixes.push(Event {

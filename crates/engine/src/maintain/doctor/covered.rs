@@ -47,16 +47,23 @@ impl Examination<'_> {
             self.ok("reviews", format!("every review asks what was asked{}", not_covered(&report)));
             return Ok(());
         }
-        let (mut changed, mut lost) = (Vec::new(), Vec::new());
+        let (mut changed, mut standing, mut lost) = (Vec::new(), Vec::new(), Vec::new());
         for finding in report.findings {
             match finding {
                 QuestionFinding::Changed { id } => changed.push(id),
+                QuestionFinding::Standing { id } => standing.push(id),
                 QuestionFinding::Lost { seq } => lost.push(format!("#{seq}")),
             }
         }
         if !changed.is_empty() {
             let count = counted(changed.len(), "review");
             self.bad("reviews", format!("{count} not as asked: {}", named(&changed)), HINT);
+        }
+        if !standing.is_empty() {
+            let count = counted(standing.len(), "review");
+            let detail =
+                format!("{count} not decided, or not waiting, as the audit says: {}", named(&standing));
+            self.bad("reviews", detail, HINT);
         }
         if !lost.is_empty() {
             let detail = format!("questions on record that are not in the queue: {}", named(&lost));

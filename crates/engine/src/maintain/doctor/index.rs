@@ -103,7 +103,7 @@ impl Examination<'_> {
             0 => self.ok("vectors", format!("complete, made by {model}: {}", counted(live, "passage"))),
             missing => {
                 let detail = format!("{missing} of {} have none by {model}", counted(live, "passage"));
-                self.warn("vectors", detail, "`strata reindex` makes them");
+                self.warn("vectors", detail, "`strata reembed` makes them");
             }
         }
         Ok(())

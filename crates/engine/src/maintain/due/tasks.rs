@@ -10,14 +10,13 @@ use strata_store::ledger::{NewAudit, State};
 use crate::{
     authority, consolidate,
     contradictions::{
-        advice::advise,
         file::{Filing, file},
         scan::{Scanned, scan_everywhere},
     },
     drift::{self, DriftReport},
     engine::Engine,
     error::Error,
-    maintain::{reembed, reindex::index_everything},
+    maintain::{old_indexes, reembed, reindex::index_everything},
     operation::{Call, Operation},
     render::counted,
     wiki,
@@ -100,8 +99,7 @@ fn distil(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
 
 fn find_contradictions(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
     let Scanned { mut findings, memories, .. } = scan_everywhere(engine, call)?;
-    let dismissed = advise(engine, call, &mut findings)?;
-    let Filing { filed, known, left_out } = file(engine, call, &mut findings)?;
+    let Filing { filed, known, left_out, dismissed } = file(engine, call, &mut findings)?;
     Ok(format!(
         "{filed} filed, {known} known, {left_out} left out, {dismissed} dismissed, among {}",
         counted(memories, "memory")
@@ -165,11 +163,16 @@ fn tidy_index(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
         if call.cancel.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
     })?;
     let (embedded, _) = if behind == 0 { reembed::complete(engine, call, &mut |_| Ok(()))? } else { (0, 0) };
-    Ok(match behind {
+    let removed = old_indexes::remove(engine, call)?;
+    let mut said = match behind {
         0 if embedded > 0 => format!("complete; {} embedded", counted(embedded, "passage")),
         0 => "complete".to_owned(),
         n => format!("{} behind; another process is indexing them", counted(n, "change")),
-    })
+    };
+    if removed > 0 {
+        said.push_str(&format!("; {removed} of other versions removed"));
+    }
+    Ok(said)
 }
 
 fn clear_jobs(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use strata_core::principal::Principal;
 use strata_store::{
-    backup,
+    Rewrite, backup,
     index::{Source, SourceKind},
     ledger::PurgedKind,
 };
@@ -20,10 +20,25 @@ use crate::{
     operation::Call,
 };
 
-/// Removes the text from the index and removes every other index file: those of older versions and those
+/// What became of the indexes.
+#[derive(Debug, Default)]
+pub(super) struct Indexes {
+    /// Indexes of other versions that were removed, or lost what they had of the tenant.
+    pub(super) removed: usize,
+    /// Statements that the server's owner is left to run.
+    pub(super) left: Vec<String>,
+}
+
+/// Removes the text from the index and removes every other index: those of older versions and those
 /// that were damaged hold it too, and come back by themselves where they are needed.
-pub(super) fn erase_from_index(engine: &Engine, call: &Call<'_>, target: &Target) -> Result<usize, Error> {
+pub(super) fn erase_from_index(
+    engine: &Engine,
+    call: &Call<'_>,
+    target: &Target,
+    rewritten: Rewrite,
+) -> Result<Indexes, Error> {
     let index = engine.searcher().index();
+    let mut erased = Indexes::default();
     if index.database().exists(&engine.control(call))? {
         index_everything(engine, call, &mut |_, _| call_goes_on(call))?;
         let kind = match target.kind {
@@ -34,19 +49,20 @@ pub(super) fn erase_from_index(engine: &Engine, call: &Call<'_>, target: &Target
         };
         if let Some(kind) = kind {
             let source = Source { kind, number: target.number };
-            with_writer(engine, call, index, |writer| writer.purge(engine.tenant(), &[source]))?;
-            if engine.settings().store.is_some() {
-                // A server keeps the bytes of removed rows until a table is rewritten.
-                index.database().compact(&engine.control(call))?;
-            }
+            erased.left = with_writer(engine, call, index, |writer| {
+                writer.purge(engine.tenant(), &[source], rewritten)
+            })?;
         }
     }
+    let beside = index.erase_beside(&engine.control(call))?;
+    erased.left.extend(beside.left);
     let files = other_index_files(engine.home(), index.file_path())?;
     for file in &files {
         std::fs::remove_file(file)
             .map_err(|source| Error::File { path: file.display().to_string(), source })?;
     }
-    Ok(files.len())
+    erased.removed = files.len() + beside.emptied;
+    Ok(erased)
 }
 
 /// Index files of the home that do not belong to the one in use, `own`; all of them when that is on a server.

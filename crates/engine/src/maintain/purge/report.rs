@@ -33,7 +33,7 @@ pub struct Response {
     /// be restored.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub backups_damaged: Vec<String>,
-    /// Old or damaged index files that were removed.
+    /// Old or damaged indexes that were removed.
     pub index_files_removed: usize,
     /// Whether every file of the home was searched and none holds a piece of the text.
     pub verified: bool,
@@ -58,6 +58,10 @@ pub struct Response {
     /// The server whose tables were searched as well; what its own log and backups hold is its administrator's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub store: Option<String>,
+    /// What would take the last bytes out of the server's files and had to be left, so that its other users need not
+    /// wait: statements for its owner.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_to_owner: Vec<String>,
 }
 
 impl Response {
@@ -128,7 +132,8 @@ impl Render for Response {
                     .note(Mark::Good, format!("searched {files} of the home: no byte of it is left"));
             };
             let searched = format!("{} files and tables", self.files_scanned);
-            return document
+            return self
+                .owners_part(document)
                 .note(
                     Mark::Good,
                     format!("searched the home and {server}, {searched}: no row holds a piece of it"),
@@ -138,11 +143,21 @@ impl Render for Response {
                     "the server's own log and backups may hold it; they are its administrator's",
                 );
         }
-        self.left(document)
+        self.left(self.owners_part(document))
     }
 }
 
 impl Response {
+    /// What the owner of the server may still do.
+    fn owners_part(&self, document: Document) -> Document {
+        if self.left_to_owner.is_empty() {
+            return document;
+        }
+        let text = "the server's files may hold it until something is written over it; as their owner, when others can wait";
+        let rows = self.left_to_owner.iter().map(|statement| vec![statement.clone()]).collect();
+        document.note(Mark::Warning, text).with(Block::Table { columns: vec!["statement".into()], rows })
+    }
+
     /// Other versions and digests: what went with it, and what is still here.
     fn others(&self, document: Document) -> Document {
         let said = [

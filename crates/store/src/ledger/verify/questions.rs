@@ -1,5 +1,7 @@
 //! Comparing the questions in the queue with what the audit keeps of them.
 
+use std::collections::HashSet;
+
 use super::{CoveredReport, LISTED};
 use crate::{
     error::StoreError,
@@ -17,6 +19,12 @@ pub enum QuestionFinding {
     /// Its text, reason, target or proposer is not what the audit has the digest of.
     #[error("review `{id}` does not ask what was asked")]
     Changed {
+        /// The review.
+        id: String,
+    },
+    /// It stands otherwise than the audit says: decided, decided so, or waiting.
+    #[error("review `{id}` does not stand as the audit says")]
+    Standing {
         /// The review.
         id: String,
     },
@@ -58,6 +66,7 @@ impl LedgerRead<'_> {
                 Ok(())
             },
         )?;
+        report.findings.extend(self.otherwise_decided()?);
         report.findings.extend(self.lost_questions()?);
         report.findings.truncate(LISTED);
         Ok(report)
@@ -80,6 +89,51 @@ impl LedgerRead<'_> {
             created_at: row.get(6)?,
         };
         Ok(parts.digest(salt) == digest)
+    }
+
+    /// Reviews that stand as no line of the audit left them. The line of a decision says in its reason which review it
+    /// decides and what the person said of it; of one that came decided from another store only the question is on
+    /// record, and of one that a purge emptied no word is left.
+    fn otherwise_decided(&self) -> Result<Vec<QuestionFinding>, StoreError> {
+        let decided = self.decided()?;
+        let mut found = Vec::new();
+        self.transaction.for_each(
+            "SELECT v.id, v.status = 'pending', CASE
+                 WHEN a.action = 'load' THEN TRUE
+                 WHEN v.status = 'pending' THEN a.before_hash = v.digest AND v.decided_by IS NULL
+                 WHEN a.reason = CASE v.decision_note WHEN '' THEN v.id ELSE v.id || ': ' || v.decision_note END
+                     AND (v.decided_by = a.principal OR v.decided_by = a.on_behalf_of) THEN CASE a.action
+                         WHEN 'approve' THEN v.status = 'approved'
+                         WHEN 'reject' THEN v.status = 'rejected'
+                         WHEN 'resolve' THEN v.status = CASE WHEN a.after_hash = a.before_hash
+                             THEN 'rejected' ELSE 'approved' END
+                     END
+             END IS TRUE
+             FROM reviews v
+             LEFT JOIN audit a ON a.tenant = v.tenant AND a.seq = v.seq AND a.outcome = 'done'
+             WHERE v.tenant = $1 AND v.salt IS NOT NULL ORDER BY v.id",
+            params![self.tenant],
+            |row| {
+                let (id, waits, fits): (String, bool, bool) = (row.get(0)?, row.get(1)?, row.get(2)?);
+                if !fits || waits && decided.contains(&id) {
+                    found.push(QuestionFinding::Standing { id });
+                }
+                Ok(())
+            },
+        )?;
+        Ok(found)
+    }
+
+    /// The reviews that the audit has a decision of.
+    fn decided(&self) -> Result<HashSet<String>, StoreError> {
+        let reasons: Vec<String> = self.transaction.query(
+            "SELECT reason FROM audit WHERE tenant = $1 AND outcome = 'done'
+                 AND action IN ('approve', 'reject', 'resolve') AND reason LIKE 'rev!_%' ESCAPE '!'",
+            params![self.tenant],
+            |row| row.get(0),
+        )?;
+        let id = |reason: &String| reason.split(':').next().unwrap_or_default().to_owned();
+        Ok(reasons.iter().map(id).collect())
     }
 
     /// Questions on record that no review has the digest of, but those about what was purged. Before questions were covered, the row of a

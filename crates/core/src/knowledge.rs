@@ -1,0 +1,16 @@
+//! Layered knowledge: what can be said of the vault's files and sections from their text alone.
+//!
+//! A domain is a file, a section a `##` heading with its body (see [`crate::markdown::Outline`]).
+
+pub mod changelog;
+pub mod dedup;
+pub mod digest;
+pub mod family;
+pub mod health;
+pub mod l0;
+pub mod name;
+pub mod pointer;
+pub mod ranking;
+pub mod rot;
+pub mod state;
+pub mod todo;

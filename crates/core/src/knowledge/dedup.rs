@@ -1,0 +1,423 @@
+//! What a write does to the sections that are there: the answer depends on texts alone.
+//!
+//! A value that changed is never a duplicate, and text that would be lost is never replaced: then the caller is
+//! asked to fuse the two.
+
+use crate::{
+    duplicate::{Comparison, Difference, DifferenceKind, Verdict, compare},
+    markdown::heading_key,
+};
+
+/// How a caller wants its text written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Replace what says the same, add what is new.
+    Upsert,
+    /// Add in any case; only a block that is there already is not added twice.
+    Append,
+    /// Add the lines that are missing.
+    Merge,
+}
+
+impl Mode {
+    /// Reads the word of the interface.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Upsert, Self::Append, Self::Merge].into_iter().find(|mode| mode.as_str() == word)
+    }
+
+    /// The word of the interface.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Upsert => "upsert",
+            Self::Append => "append",
+            Self::Merge => "merge",
+        }
+    }
+}
+
+/// A section that is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Known<'a> {
+    /// Its heading without marks.
+    pub heading: &'a str,
+    /// Its text.
+    pub body: &'a str,
+}
+
+/// A neighbour by meaning that a model found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Neighbour {
+    /// Its position among the known sections.
+    pub index: usize,
+    /// Cosine of the two vectors.
+    pub cosine: f64,
+}
+
+/// From this cosine on, two sections say so much alike that a person or agent should make one of them.
+/// Calibration may move it.
+pub const FUSE_COSINE: f64 = 0.72;
+
+/// What to do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    /// Add a section at the end of the file.
+    Create,
+    /// Add the text to the section at this position.
+    Append(usize),
+    /// Add these lines to the section at this position.
+    Merge(usize, String),
+    /// Replace the text of the section at this position: everything it says is said again, or has a new value.
+    Replace(usize),
+    /// Nothing: the section at this position says it already.
+    Skip(usize),
+    /// Ask for one text that says what both say: nothing is written until the caller sends it.
+    DeferFusion(usize),
+}
+
+/// The decision over a write, and what it rests on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resolution {
+    /// What to do.
+    pub action: Action,
+    /// The likest section, when one is like the new text at all.
+    pub likest: Option<Likeness>,
+}
+
+/// How a known section stands to the new text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Likeness {
+    /// Its position among the known sections.
+    pub index: usize,
+    /// 0 to 1: the overlap of words, or the cosine when meaning found it.
+    pub similarity: f64,
+    /// By wording; [`Verdict::Different`] when only meaning found it.
+    pub verdict: Verdict,
+    /// The values that differ.
+    pub differences: Vec<Difference>,
+}
+
+/// Resolves a write of `content` under `heading` against the sections of the same file.
+///
+/// `neighbours` may be empty: then wording alone decides. The text is compared with every section, some 50 µs each for a
+/// few lines.
+pub fn resolve(
+    mode: Mode,
+    heading: &str,
+    content: &str,
+    known: &[Known<'_>],
+    neighbours: &[Neighbour],
+) -> Resolution {
+    let key = heading_key(heading);
+    let target = known.iter().position(|section| heading_key(section.heading) == key);
+    if let Some(index) = target.filter(|index| contains_block(known[*index].body, content)) {
+        let similarity = 1.0;
+        let likest = Likeness { index, similarity, verdict: Verdict::Same, differences: Vec::new() };
+        return Resolution { action: Action::Skip(index), likest: Some(likest) };
+    }
+    let likest = likest(target, content, known, neighbours);
+    let action = match mode {
+        Mode::Append => target.map_or(Action::Create, Action::Append),
+        Mode::Merge => merge(target, content, known, likest.as_ref()),
+        Mode::Upsert => upsert(target, content, known, likest.as_ref()),
+    };
+    Resolution { action, likest }
+}
+
+fn merge(target: Option<usize>, content: &str, known: &[Known<'_>], likest: Option<&Likeness>) -> Action {
+    let Some(index) = target else {
+        let same = likest.filter(|like| like.verdict == Verdict::Same);
+        return same.map_or(Action::Create, |like| Action::Skip(like.index));
+    };
+    let missing = missing_lines(known[index].body, content);
+    if missing.is_empty() { Action::Skip(index) } else { Action::Merge(index, missing) }
+}
+
+fn upsert(target: Option<usize>, content: &str, known: &[Known<'_>], likest: Option<&Likeness>) -> Action {
+    let fresh = target.map_or(Action::Create, Action::Append);
+    let Some(like) = likest else { return fresh };
+    match like.verdict {
+        Verdict::Same => Action::Skip(like.index),
+        Verdict::ChangedValue | Verdict::Opposed
+            if target == Some(like.index)
+                && is_about_one_thing(&like.differences)
+                && covers(content, known[like.index].body) =>
+        {
+            Action::Replace(like.index)
+        }
+        Verdict::ChangedValue | Verdict::Opposed | Verdict::NearDuplicate => Action::DeferFusion(like.index),
+        Verdict::Different if like.similarity >= FUSE_COSINE => Action::DeferFusion(like.index),
+        Verdict::Different => fresh,
+    }
+}
+
+/// The section that is most like the text: the target before others, wording before meaning.
+fn likest(
+    target: Option<usize>,
+    content: &str,
+    known: &[Known<'_>],
+    neighbours: &[Neighbour],
+) -> Option<Likeness> {
+    let read = |index: usize| like(index, &compare(content, known[index].body));
+    let clash = |index: usize| {
+        let found = changed_statement(content, known[index].body)?;
+        Some(like(index, &found))
+    };
+    let of_target = target.map(read).filter(|like| like.verdict != Verdict::Different);
+    if let Some(found) = of_target.or_else(|| target.and_then(clash)) {
+        return Some(found);
+    }
+    let is_other = |index: &usize| Some(*index) != target && is_comparable(content, known[*index].body);
+    let others = (0..known.len()).filter(is_other);
+    let worded = others.map(read).filter(|like| like.verdict != Verdict::Different);
+    let by_words = worded.max_by(|a, b| rank(a).cmp(&rank(b)).then(a.similarity.total_cmp(&b.similarity)));
+    by_words.or_else(|| {
+        let near = neighbours.iter().filter(|n| n.index < known.len() && n.cosine >= FUSE_COSINE);
+        let best = near.max_by(|a, b| a.cosine.total_cmp(&b.cosine))?;
+        let (index, similarity) = (best.index, best.cosine);
+        Some(Likeness { index, similarity, verdict: Verdict::Different, differences: Vec::new() })
+    })
+}
+
+/// Whether two texts are of about the same length: with four times as many words, one says more than the other.
+fn is_comparable(a: &str, b: &str) -> bool {
+    let (short, long) = (a.len().min(b.len()), a.len().max(b.len()));
+    short > 0 && long / short < 4
+}
+
+fn like(index: usize, found: &Comparison) -> Likeness {
+    let similarity = found.similarity;
+    Likeness { index, similarity, verdict: found.verdict, differences: found.differences.clone() }
+}
+
+fn rank(like: &Likeness) -> u8 {
+    match like.verdict {
+        Verdict::Same => 3,
+        Verdict::NearDuplicate => 2,
+        Verdict::ChangedValue | Verdict::Opposed => 1,
+        Verdict::Different => 0,
+    }
+}
+
+/// Whether the two texts differ in values of the same thing. With another name, word, path or identifier they are about two.
+fn is_about_one_thing(differences: &[Difference]) -> bool {
+    use DifferenceKind::{Identifier, Name, Order, Path, Word};
+    differences.iter().all(|found| ![Identifier, Name, Order, Path, Word].contains(&found.kind))
+}
+
+/// Most statements of the new and of the old text that are compared one by one.
+const MAX_STATEMENTS: (usize, usize) = (24, 96);
+
+/// A statement of `old` that `new` makes again with another value, where the texts as wholes are different.
+fn changed_statement(new: &str, old: &str) -> Option<Comparison> {
+    let old: Vec<&str> = statements(old).into_iter().take(MAX_STATEMENTS.1).collect();
+    let pairs = statements(new)
+        .into_iter()
+        .take(MAX_STATEMENTS.0)
+        .flat_map(|new| old.iter().map(move |old| (new, *old)));
+    pairs.map(|(new, old)| compare(new, old)).find(|found| {
+        let changed = matches!(found.verdict, Verdict::ChangedValue | Verdict::Opposed);
+        changed && is_about_one_thing(&found.differences)
+    })
+}
+
+/// Whether every statement of `old` is made again in `new`, be it with another value. Of long texts it is not known.
+fn covers(new: &str, old: &str) -> bool {
+    let (new, old) = (statements(new), statements(old));
+    if new.len().max(old.len()) > MAX_STATEMENTS.1 {
+        return false;
+    }
+    old.iter().all(|old| new.iter().any(|new| compare(new, old).verdict != Verdict::Different))
+}
+
+/// Lines, and the sentences of a line.
+fn statements(text: &str) -> Vec<&str> {
+    let lines = text.lines();
+    let sentences = lines.flat_map(|line| {
+        let narrow = line.split(". ").flat_map(|part| part.split("; "));
+        narrow.flat_map(|part| part.split(['。', '；', '！', '？']))
+    });
+    sentences.map(str::trim).filter(|part| part.chars().any(char::is_alphanumeric)).collect()
+}
+
+/// Whether the lines of `block` stand one after the other in `body`. Space at the ends of lines does not count.
+pub fn contains_block(body: &str, block: &str) -> bool {
+    let block = lines_key(block);
+    block.trim().is_empty() || lines_key(body).contains(&block)
+}
+
+/// The lines without space at their ends, between line breaks, and without the blank ones around.
+fn lines_key(text: &str) -> String {
+    let mut key = String::with_capacity(text.len() + 2);
+    key.push('\n');
+    for line in text.trim_end().lines().skip_while(|line| line.trim().is_empty()) {
+        key.push_str(line.trim_end());
+        key.push('\n');
+    }
+    key
+}
+
+/// The parts of `content` that `body` lacks, in order: lines, compared without list marks, heading marks and letter case. A fenced
+/// block or a table is one part; it is added whole when it does not stand in `body` as it is.
+pub fn missing_lines(body: &str, content: &str) -> String {
+    let key = |part: &str| if part.contains('\n') { lines_key(part) } else { line_key(part) };
+    let known: std::collections::HashSet<String> = parts(body).iter().map(|part| key(part)).collect();
+    let mut kept = String::new();
+    let mut is_parted = false;
+    for part in parts(content) {
+        if part.trim().is_empty() {
+            is_parted = true;
+        } else if !known.contains(&key(&part)) {
+            if !kept.is_empty() {
+                kept.push_str(if is_parted { "\n\n" } else { "\n" });
+            }
+            kept.push_str(&part);
+            is_parted = false;
+        }
+    }
+    kept
+}
+
+/// Lines, but fenced blocks and tables whole.
+fn parts(content: &str) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    let mut fence: Option<String> = None;
+    let mut in_table = false;
+    for line in content.lines() {
+        let trimmed = line.trim();
+        let is_row = fence.is_none() && trimmed.starts_with('|');
+        let goes_on = fence.is_some() || (in_table && is_row);
+        match fence.take() {
+            Some(open) if closes(trimmed, &open) => {}
+            Some(open) => fence = Some(open),
+            None => fence = opened(trimmed),
+        }
+        in_table = is_row;
+        match parts.last_mut() {
+            Some(last) if goes_on => {
+                last.push('\n');
+                last.push_str(line);
+            }
+            _ => parts.push(line.to_owned()),
+        }
+    }
+    parts
+}
+
+/// The run of marks that a line opens a fenced block with.
+fn opened(line: &str) -> Option<String> {
+    let mark = line.chars().next().filter(|c| ['`', '~'].contains(c))?;
+    let run: String = line.chars().take_while(|c| *c == mark).collect();
+    let is_inline = mark == '`' && line[run.len()..].contains('`');
+    (run.len() >= 3 && !is_inline).then_some(run)
+}
+
+fn closes(line: &str, open: &str) -> bool {
+    line.len() >= open.len() && line.starts_with(open) && line.trim_start_matches(&open[..1]).is_empty()
+}
+
+fn line_key(line: &str) -> String {
+    let mut rest = line.trim().trim_start_matches('#').trim_start();
+    let digits = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+    if let Some(after) = rest.strip_prefix(['-', '*', '+']).filter(|after| after.starts_with(' ')) {
+        rest = after;
+    } else if digits.len() < rest.len() {
+        rest = digits.strip_prefix(['.', ')', '、']).unwrap_or(rest);
+    }
+    rest.trim().to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POOL: &str = "PostgreSQL 15 on prod-db:5432, connection pool: 20 max";
+
+    fn action(mode: Mode, heading: &str, content: &str, known: &[(&str, &str)]) -> Action {
+        let known: Vec<Known<'_>> = known.iter().map(|(heading, body)| Known { heading, body }).collect();
+        resolve(mode, heading, content, &known, &[]).action
+    }
+
+    #[test]
+    fn the_same_text_again_is_skipped_in_every_mode() {
+        for mode in [Mode::Upsert, Mode::Append, Mode::Merge] {
+            let known = [
+                ("Cache", "Redis 7"),
+                ("Database", "intro\n\nPostgreSQL 15 on prod-db:5432, connection pool: 20 max  "),
+            ];
+            assert_eq!(action(mode, "database", POOL, &known), Action::Skip(1), "{mode:?}");
+        }
+    }
+
+    #[test]
+    fn a_short_text_is_no_duplicate_of_a_longer_one() {
+        assert_eq!(action(Mode::Upsert, "Port", "5432", &[("Database", POOL)]), Action::Create);
+        assert_eq!(action(Mode::Upsert, "Database", "5432", &[("Database", POOL)]), Action::Append(0));
+    }
+
+    #[test]
+    fn append_appends_and_merge_adds_what_is_missing() {
+        let similar = "PostgreSQL 15 on prod-db:5432, with a connection pool: 20 max";
+        assert_eq!(action(Mode::Append, "Database", similar, &[("Database", POOL)]), Action::Append(0));
+        let known = [("Hosts", "- alpha\n- Beta\n")];
+        let merged = action(Mode::Merge, "hosts", "* beta\n1. gamma\n2) ALPHA\ndelta", &known);
+        assert_eq!(merged, Action::Merge(0, "1. gamma\ndelta".to_owned()));
+        assert_eq!(action(Mode::Merge, "hosts", "beta\n\n# alpha", &known), Action::Skip(0));
+        assert_eq!(action(Mode::Merge, "New", "x", &known), Action::Create);
+    }
+
+    #[test]
+    fn likeness_to_one_section_does_not_replace_another() {
+        let known = [("Database", POOL), ("Cache", "Redis 7 keeps sessions for 30 minutes.")];
+        let like_database = "PostgreSQL 15 on prod-db:5432, its connection pool: 20 max";
+        let found = action(Mode::Upsert, "Cache", like_database, &known);
+        assert!(matches!(found, Action::DeferFusion(0) | Action::Append(1)), "{found:?}");
+    }
+
+    #[test]
+    fn a_changed_value_replaces_only_what_is_said_again() {
+        let changed = POOL.replace("20", "40");
+        assert_eq!(action(Mode::Upsert, "Database", &changed, &[("Database", POOL)]), Action::Replace(0));
+        let more = format!("{POOL}\nBackups run nightly to the archive bucket.");
+        assert_eq!(
+            action(Mode::Upsert, "Database", &changed, &[("Database", &more)]),
+            Action::DeferFusion(0)
+        );
+        let both = format!("{changed}\nBackups run nightly to the archive bucket.");
+        assert_eq!(action(Mode::Upsert, "Database", &both, &[("Database", &more)]), Action::Replace(0));
+        assert_eq!(action(Mode::Upsert, "Pool", &changed, &[("Database", POOL)]), Action::DeferFusion(0));
+    }
+
+    #[test]
+    fn another_name_is_another_thing() {
+        let known = [("Ports", "PostgreSQL listens on db-1:5432")];
+        let found = action(Mode::Upsert, "Ports", "Redis listens on cache-1:6379", &known);
+        assert!(matches!(found, Action::DeferFusion(0) | Action::Append(0)), "{found:?}");
+    }
+
+    #[test]
+    fn nearly_the_same_text_asks_for_a_fusion() {
+        let near = "The PostgreSQL 15 on prod-db:5432 has a connection pool: 20 max";
+        assert_eq!(action(Mode::Upsert, "Database", near, &[("Database", POOL)]), Action::DeferFusion(0));
+        let known = [Known { heading: "Diet", body: "The user is vegetarian." }];
+        let hit = [Neighbour { index: 0, cosine: 0.81 }];
+        let found = resolve(Mode::Upsert, "Food", "Meat is never on the menu here.", &known, &hit);
+        assert_eq!(found.action, Action::DeferFusion(0));
+        assert_eq!(found.likest.map(|like| like.similarity), Some(0.81));
+    }
+
+    #[test]
+    fn chinese_values_count_too() {
+        let known = [("端口", "网关监听 8080 端口")];
+        assert_eq!(action(Mode::Upsert, "端口", "网关监听 9090 端口", &known), Action::Replace(0));
+        assert_eq!(action(Mode::Upsert, "端口", "日志保留三十天", &known), Action::Append(0));
+    }
+
+    #[test]
+    fn fences_and_tables_are_merged_whole() {
+        let body = "intro\n```sh\nmake\n```";
+        let content = "Intro\n\n```sh\nmake\nmake test\n```\n| a |\n|---|\n| 1 |\n";
+        assert_eq!(missing_lines(body, content), "```sh\nmake\nmake test\n```\n| a |\n|---|\n| 1 |");
+        assert_eq!(missing_lines(content, content), "");
+        assert_eq!(missing_lines("", "a\n\nb"), "a\n\nb");
+    }
+}

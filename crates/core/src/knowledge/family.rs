@@ -1,0 +1,142 @@
+//! Headings that differ in a date, a version or a number only.
+//!
+//! `Release process 2026-10-01` and `Release process 2026-10-12` are one subject told twice; the write path asks for one
+//! section instead.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::markdown::heading_key;
+
+/// Sections with the same skeleton from which on one more asks for consolidation, by default: this one included.
+pub const MIN_FAMILY: usize = 2;
+/// A consolidated text must be shorter than this share of what it replaces.
+pub const CONSOLIDATED_SHARE: f64 = 0.9;
+
+/// What varies within a family: text in parentheses, dates, issue numbers, versions.
+static VARYING: LazyLock<Regex> = LazyLock::new(|| {
+    let parts = [
+        r"\([^()]*\)|（[^（）]*）",
+        r"20\d{2}\s*[年년]\s*\d{1,2}\s*[月월](?:\s*\d{1,2}\s*[日일])?|\d{1,2}\s*[月월]\s*\d{1,2}\s*[日일]",
+        r"20\d{2}[-/.]\d{1,2}[-/.]\d{1,2}",
+        r"第\s*[0-9一二三四五六七八九十百]+\s*[期版次回弾号]|제\s*[0-9]+\s*[회차판호]",
+        r"(?i:\bv)?\d+\.\d+(?:\.\d+)?",
+        r"\d{1,2}[-/.]\d{1,2}",
+    ];
+    Regex::new(&parts.join("|")).expect("fixed patterns are valid")
+});
+
+/// What remains of a heading in lower case when everything that varies, and all but letters and digits, is taken out.
+/// Empty when nothing remains: such a heading has no family.
+pub fn skeleton(heading: &str) -> String {
+    stripped(heading).chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// The heading without what varies, as it is embedded: `Release process 2026-10-01 (v3.2)` is `Release process`. The heading
+/// itself when nothing would remain.
+pub fn steady_heading(heading: &str) -> String {
+    let words = stripped(heading).split_whitespace().collect::<Vec<_>>().join(" ");
+    let hanging = |c: char| c.is_whitespace() || "-–—:：/|,，、.·_#".contains(c);
+    let bare = words.trim_matches(hanging);
+    if bare.is_empty() { heading.trim().to_owned() } else { bare.to_owned() }
+}
+
+/// The sections among `existing` that a new section `heading` would join: those with its skeleton, when there are at least
+/// `min_family - 1` of them and none is the heading itself. Empty otherwise.
+pub fn joined(heading: &str, existing: &[&str], min_family: usize) -> Vec<usize> {
+    let (key, wanted) = (heading_key(heading), skeleton(heading));
+    if wanted.is_empty() || existing.iter().any(|other| heading_key(other) == key) {
+        return Vec::new();
+    }
+    let family: Vec<usize> = (0..existing.len()).filter(|i| skeleton(existing[*i]) == wanted).collect();
+    if family.len() >= min_family.saturating_sub(1).max(1) { family } else { Vec::new() }
+}
+
+/// Every skeleton that at least two of `headings` share, with their positions, in the order of the first.
+pub fn families(headings: &[&str]) -> Vec<(String, Vec<usize>)> {
+    let mut found: Vec<(String, Vec<usize>)> = Vec::new();
+    let mut positions: std::collections::HashMap<String, usize> = std::collections::HashMap::new();
+    for (index, heading) in headings.iter().enumerate() {
+        let skeleton = skeleton(heading);
+        if skeleton.is_empty() {
+            continue;
+        }
+        let at = *positions.entry(skeleton.clone()).or_insert_with(|| {
+            found.push((skeleton, Vec::new()));
+            found.len() - 1
+        });
+        found[at].1.push(index);
+    }
+    found.retain(|(_, members)| members.len() > 1);
+    found
+}
+
+/// Whether `new_bytes` is short enough to stand for `members` sections of together `old_bytes`. One section may grow.
+pub fn is_consolidated(members: usize, old_bytes: usize, new_bytes: usize) -> bool {
+    members < 2 || (new_bytes as f64) < CONSOLIDATED_SHARE * old_bytes as f64
+}
+
+fn stripped(heading: &str) -> String {
+    without_bare_numbers(&VARYING.replace_all(heading, " "))
+}
+
+/// Takes out numbers of three or four digits that stand alone.
+fn without_bare_numbers(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        let digits = rest[at..].bytes().take_while(u8::is_ascii_digit).count();
+        let joined = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
+        let before = kept.chars().next_back().filter(|_| at == 0).or_else(|| rest[..at].chars().next_back());
+        let bare =
+            (3..=4).contains(&digits) && !joined(before) && !joined(rest[at + digits..].chars().next());
+        kept.push_str(&rest[..if bare { at } else { at + digits }]);
+        rest = &rest[at + digits..];
+    }
+    kept.push_str(rest);
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn skeletons_have_the_documented_form() {
+        for (heading, expected) in [
+            ("Release process 2026-10-01 (v3.2)", "releaseprocess"),
+            ("第 3 期 AI", "ai"),
+            ("2026-10-01", ""),
+            ("Port 5432 config", "portconfig"),
+            ("K8s 1.29 upgrade", "k8supgrade"),
+            ("发布流程（2026年10月1日）", "发布流程"),
+            ("週報 第12回 10月3日", "週報"),
+            ("배포 절차 2026년 10월 1일 제3차", "배포절차"),
+            ("db2024x 12", "db2024x12"),
+        ] {
+            assert_eq!(skeleton(heading), expected, "{heading}");
+        }
+        assert_eq!(steady_heading("Release process 2026-10-01 (v3.2)"), "Release process");
+        assert_eq!(steady_heading("2026-10-01"), "2026-10-01");
+        assert_eq!(steady_heading("Notes: 2026/10/1 - Pool"), "Notes: - Pool");
+        assert_eq!(steady_heading("Pool — v2.1"), "Pool");
+    }
+
+    #[test]
+    fn a_heading_joins_its_family_unless_it_is_there_already() {
+        let existing = ["Release process 2026-10-01 (v3.2)", "Database", "release process 2026-10-05"];
+        assert_eq!(joined("Release process 2026-10-12", &existing, MIN_FAMILY), [0, 2]);
+        assert!(joined("Release process 2026-10-12", &existing, 4).is_empty());
+        assert!(joined("database", &existing, MIN_FAMILY).is_empty(), "the same section in another case");
+        assert!(joined("RELEASE process 2026-10-05", &existing, MIN_FAMILY).is_empty());
+        assert!(joined("2026-10-12", &["2026-10-11"], MIN_FAMILY).is_empty());
+        assert_eq!(families(&existing), [("releaseprocess".to_owned(), vec![0, 2])]);
+    }
+
+    #[test]
+    fn a_family_must_get_shorter() {
+        assert!(is_consolidated(2, 1000, 899) && !is_consolidated(2, 1000, 900));
+        assert!(is_consolidated(1, 10, 500));
+    }
+}

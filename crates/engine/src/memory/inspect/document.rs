@@ -1,0 +1,67 @@
+//! A section of an indexed file.
+
+use jiff::tz::TimeZone;
+use serde::Serialize;
+use strata_core::{id::Id, redact::redact, scope::Scope};
+use strata_store::ledger::{SourceRow, SourceState};
+
+use super::{super::reference::sees_scope, stamp};
+use crate::{
+    documents,
+    error::Error,
+    operation::Call,
+    render::{Block, Document, Record, Trust, neutral},
+};
+
+/// A section of an indexed file, as the file has it now.
+#[derive(Debug, Serialize)]
+pub struct DocumentView {
+    /// The id it was asked by.
+    pub id: String,
+    /// The file, absolute.
+    pub path: String,
+    /// The headings above it.
+    pub heading: String,
+    /// Its text.
+    pub text: String,
+    /// When the file was last changed.
+    pub modified: String,
+}
+
+pub(super) fn document(
+    row: Option<SourceRow>,
+    call: &Call<'_>,
+    id: &Id,
+    zone: &TimeZone,
+) -> Result<DocumentView, Error> {
+    let hint = "its file has changed since; call `recall` again, or run `strata index`";
+    let missing = || Error::NotFound { what: "document section", id: id.to_string(), hint: hint.into() };
+    let (_, part) = documents::parse_id(id);
+    let row = row.filter(|row| row.state == SourceState::Present).ok_or_else(missing)?;
+    let scope = Scope { namespace: row.namespace.clone(), project: row.project.clone(), branch: None };
+    if !sees_scope(call, &scope) {
+        return Err(missing());
+    }
+    let path = std::path::Path::new(&row.root).join(&row.path);
+    let sections = documents::read_sections(&path)?;
+    let section = documents::section_of_part(&sections, part).ok_or_else(missing)?;
+    Ok(DocumentView {
+        id: id.to_string(),
+        path: redact(&path.display().to_string()).text.into_owned(),
+        heading: section.title.clone(),
+        text: section.body.clone(),
+        modified: stamp(row.mtime, zone),
+    })
+}
+
+impl DocumentView {
+    pub(super) fn render(&self) -> Document {
+        let record = Record {
+            id: self.id.clone(),
+            attributes: vec![neutral(&self.path), format!("changed {}", self.modified)],
+            title: Some(self.heading.clone()).filter(|h| !h.is_empty()),
+            text: self.text.clone(),
+        };
+        Document::new().with(Block::Records { trust: Trust::Data, records: vec![record] })
+    }
+}

@@ -1,0 +1,294 @@
+//! The vault on disk: Markdown files below one folder per namespace, that people edit at the same time.
+//!
+//! Nothing else reads or writes these files. A look never takes what cannot be read for what was deleted, and a write
+//! never overwrites bytes that it has not seen.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    time::UNIX_EPOCH,
+};
+
+use strata_core::{
+    knowledge::name::{Name, NameError, VaultPath},
+    time::Timestamp,
+};
+
+use crate::{
+    error::{Conflict, StoreError},
+    files::{self, FileLock, explain_io},
+    sql::Control,
+};
+
+/// Larger files are not read: 5 MiB.
+pub const MAX_FILE: u64 = 5 << 20;
+
+/// The folder of all namespaces.
+#[derive(Debug, Clone)]
+pub struct Vault {
+    root: PathBuf,
+    locks: PathBuf,
+}
+
+/// A file of a namespace as it was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundFile {
+    /// Where it lies below the namespace.
+    pub path: VaultPath,
+    /// Bytes.
+    pub size: u64,
+    /// When it was last changed, as the file system says.
+    pub modified: Timestamp,
+}
+
+/// Something in a namespace's folder that is no file of the vault, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Its place below the namespace, as written.
+    pub place: String,
+    /// What is wrong.
+    pub reason: String,
+}
+
+/// What a look at a namespace's folder showed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Listing {
+    /// It was read: these are all its files, by path, and what is in the way.
+    Listed(Vec<FoundFile>, Vec<Problem>),
+    /// It is absent or could not be read; this says nothing about the files in it.
+    Unavailable(String),
+}
+
+/// What a file holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reading {
+    /// Its text.
+    Text(String),
+    /// There is no such file in a folder that can be read.
+    Missing,
+    /// It is there and is no text of the vault: a link, too large, not UTF-8.
+    Unreadable(String),
+    /// It could not be looked at; this says nothing about whether it is there.
+    Unavailable(String),
+}
+
+impl Vault {
+    /// The vault below `root`; its locks are files in `locks`, outside of it. Nothing is created.
+    pub fn new(root: &Path, locks: &Path) -> Self {
+        Self { root: root.to_owned(), locks: locks.to_owned() }
+    }
+
+    /// Looks at the folder of a namespace and those below it. Hidden files and links are passed over.
+    pub fn list(&self, namespace: &Name) -> Listing {
+        let folder = self.folder(namespace);
+        let (mut found, mut problems) = (Vec::new(), Vec::new());
+        if let Err(error) = walk(&folder, "", 1, &mut found, &mut problems) {
+            return Listing::Unavailable(format!("`{}`: {error}", folder.display()));
+        }
+        found.sort_by(|a, b| a.path.cmp(&b.path));
+        Listing::Listed(found, problems)
+    }
+
+    /// The file that `path` names to a person: itself, or the one whose name differs in case, spaces or hyphens only.
+    pub fn locate(&self, namespace: &Name, path: &VaultPath) -> Option<VaultPath> {
+        if fs::symlink_metadata(self.place(namespace, path)).is_ok() {
+            return Some(path.clone());
+        }
+        let Listing::Listed(found, _) = self.list(namespace) else { return None };
+        let key = path.key();
+        found.into_iter().map(|file| file.path).find(|path| path.key() == key)
+    }
+
+    /// Reads a file without waiting for its writers: a write replaces it whole.
+    pub fn read(&self, namespace: &Name, path: &VaultPath) -> Result<Reading, StoreError> {
+        let place = self.confined(namespace, path)?;
+        let metadata = match fs::symlink_metadata(&place) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(self.absent(namespace)),
+            Err(error) => return Ok(Reading::Unavailable(error.to_string())),
+        };
+        if !metadata.is_file() {
+            return Ok(Reading::Unreadable("it is no regular file".to_owned()));
+        }
+        let bytes = match files::read_start(&place, MAX_FILE + 1) {
+            Ok(bytes) if bytes.len() as u64 > MAX_FILE => {
+                return Ok(Reading::Unreadable(format!("it is larger than {MAX_FILE} bytes")));
+            }
+            Ok(bytes) => bytes,
+            Err(error) => return Ok(Reading::Unavailable(error.to_string())),
+        };
+        Ok(match String::from_utf8(bytes) {
+            Ok(text) => Reading::Text(text),
+            Err(error) => {
+                let at = error.utf8_error().valid_up_to();
+                Reading::Unreadable(format!("it is not UTF-8 at byte {at}"))
+            }
+        })
+    }
+
+    /// Takes the right to write a file and reads it. Whoever needs a transaction of the ledger takes it after this.
+    ///
+    /// What cannot be read cannot be opened: a write would have to guess what it replaces.
+    pub fn open(
+        &self,
+        namespace: &Name,
+        path: &VaultPath,
+        control: &Control,
+    ) -> Result<OpenFile, StoreError> {
+        let place = self.confined(namespace, path)?;
+        let lock = FileLock::acquire(&self.locks, &place, control)?;
+        let text = match self.read(namespace, path)? {
+            Reading::Text(text) => Some(text),
+            Reading::Missing => None,
+            Reading::Unreadable(reason) | Reading::Unavailable(reason) => {
+                return Err(StoreError::Invalid(format!("`{namespace}/{path}` cannot be edited: {reason}")));
+            }
+        };
+        Ok(OpenFile { lock, place, text })
+    }
+
+    /// [`Vault::open`] for two different files. Their locks are taken in one order, whichever comes first, so that two
+    /// moves in opposite directions do not wait for each other.
+    pub fn open_both(
+        &self,
+        a: (&Name, &VaultPath),
+        b: (&Name, &VaultPath),
+        control: &Control,
+    ) -> Result<(OpenFile, OpenFile), StoreError> {
+        if a == b {
+            return Err(StoreError::Invalid(format!("`{}/{}` is one file, not two", a.0, a.1)));
+        }
+        if a < b {
+            let first = self.open(a.0, a.1, control)?;
+            return Ok((first, self.open(b.0, b.1, control)?));
+        }
+        let first = self.open(b.0, b.1, control)?;
+        Ok((self.open(a.0, a.1, control)?, first))
+    }
+
+    fn folder(&self, namespace: &Name) -> PathBuf {
+        self.root.join(namespace.as_str())
+    }
+
+    fn place(&self, namespace: &Name, path: &VaultPath) -> PathBuf {
+        self.folder(namespace).join(path.to_string())
+    }
+
+    /// The place of a file, if no link on the way to it leads anywhere else.
+    fn confined(&self, namespace: &Name, path: &VaultPath) -> Result<PathBuf, StoreError> {
+        let place = self.place(namespace, path);
+        let folder = files::directory_of(&place);
+        let expected = match files::resolve(&self.root) {
+            Ok(root) => root.join(folder.strip_prefix(&self.root).unwrap_or(folder)),
+            Err(error) => return Err(error),
+        };
+        if files::resolve(folder)? != expected {
+            return Err(StoreError::Invalid(format!(
+                "`{namespace}/{path}` leads out of the vault through a link"
+            )));
+        }
+        Ok(place)
+    }
+
+    /// What an absent file means: it is missing only from a folder that can be read.
+    fn absent(&self, namespace: &Name) -> Reading {
+        let folder = self.folder(namespace);
+        match fs::read_dir(&folder) {
+            Ok(_) => Reading::Missing,
+            // Before the first file there is no folder, and above it the vault is there.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && self.is_there() => Reading::Missing,
+            Err(error) => Reading::Unavailable(format!("`{}`: {error}", folder.display())),
+        }
+    }
+
+    fn is_there(&self) -> bool {
+        let above = files::directory_of(&self.root);
+        fs::read_dir(&self.root).is_ok() || (!self.root.exists() && fs::read_dir(above).is_ok())
+    }
+}
+
+/// A file that this process alone may write, until dropped. People's editors do not know of it: what they saved
+/// meanwhile is noticed when the file is replaced.
+#[derive(Debug)]
+pub struct OpenFile {
+    lock: FileLock,
+    place: PathBuf,
+    text: Option<String>,
+}
+
+impl OpenFile {
+    /// What the file holds; `None` when there is none.
+    pub fn text(&self) -> Option<&str> {
+        self.text.as_deref()
+    }
+
+    /// Replaces the file, or makes it, if it still holds [`OpenFile::text`]; else fails with [`Conflict::FileMoved`] and
+    /// leaves it alone.
+    pub fn replace(&mut self, text: &str) -> Result<(), StoreError> {
+        if text.len() as u64 > MAX_FILE {
+            let place = self.place.display();
+            return Err(StoreError::Invalid(format!("`{place}` would be larger than {MAX_FILE} bytes")));
+        }
+        files::make_private_directory(files::directory_of(&self.place))?;
+        files::swap(&self.lock, &self.place, self.text.as_deref().map(str::as_bytes), text.as_bytes())?;
+        self.text = Some(text.to_owned());
+        Ok(())
+    }
+
+    /// Deletes the file if it still holds [`OpenFile::text`]; else fails with [`Conflict::FileMoved`]. No file is no error.
+    pub fn remove(&mut self) -> Result<(), StoreError> {
+        let Some(text) = &self.text else { return Ok(()) };
+        let explain = |error: io::Error| explain_io("delete", &self.place, &error);
+        if fs::read(&self.place).map_err(explain)? != text.as_bytes() {
+            return Err(Conflict::FileMoved { path: self.place.clone() }.into());
+        }
+        fs::remove_file(&self.place).map_err(explain)?;
+        files::sync_directory(files::directory_of(&self.place)).map_err(explain)?;
+        self.text = None;
+        Ok(())
+    }
+}
+
+/// Collects the files of a folder. Only the topmost folder must be readable; one below it that is not is a problem.
+fn walk(
+    folder: &Path,
+    above: &str,
+    depth: usize,
+    found: &mut Vec<FoundFile>,
+    problems: &mut Vec<Problem>,
+) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let place = format!("{above}{name}");
+        let sort = entry.file_type()?;
+        if name.starts_with('.') || sort.is_symlink() {
+            continue;
+        }
+        if sort.is_dir() {
+            let below = if depth < VaultPath::MAX_DEPTH {
+                walk(&entry.path(), &format!("{place}/"), depth + 1, found, problems)
+            } else {
+                Err(io::Error::other(NameError::TooDeep))
+            };
+            problems.extend(below.err().map(|e| Problem { place, reason: e.to_string() }));
+        } else if name.ends_with(".md") {
+            match examine(&entry, &place) {
+                Ok(file) => found.push(file),
+                Err(reason) => problems.push(Problem { place, reason }),
+            }
+        }
+    }
+    Ok(())
+}
+
+fn examine(entry: &fs::DirEntry, place: &str) -> Result<FoundFile, String> {
+    let path = VaultPath::parse(place).map_err(|error| error.to_string())?;
+    if path.to_string() != place {
+        return Err(format!("its name is not written as `{path}`"));
+    }
+    let metadata = entry.metadata().map_err(|error| error.to_string())?;
+    let since = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let micros = since.and_then(|since| i64::try_from(since.as_micros()).ok()).unwrap_or(0);
+    Ok(FoundFile { path, size: metadata.len(), modified: Timestamp(micros) })
+}
