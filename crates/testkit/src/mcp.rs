@@ -227,7 +227,8 @@ impl McpScript {
         let stderr =
             self.errors.take().map(|e| e.join().expect("the error stream is read")).unwrap_or_default();
         let mut lines = std::mem::take(&mut self.transcript);
-        lines.extend(self.lines.try_iter());
+        // What it wrote last may still be on its way here; the reader ends where its output does.
+        lines.extend(std::iter::from_fn(|| self.lines.recv_timeout(PATIENCE).ok()));
         Ending { status, stderr, lines, took }
     }
 
