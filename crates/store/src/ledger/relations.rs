@@ -195,7 +195,7 @@ impl LedgerRead<'_> {
             all.limit(most);
             let sql = format!(
                 "WITH nodes (number) AS ({table}) SELECT n.number, (SELECT count(*) FROM (SELECT 1 FROM relations c
-                 WHERE c.{near} = n.number AND c.to_seq = {OPEN} AND {}) held) FROM nodes n",
+                 WHERE c.tenant = $1 AND c.{near} = n.number AND c.to_seq = {OPEN} AND {}) held) FROM nodes n",
                 all.sql
             );
             degrees.extend(self.transaction.query(&sql, &all.params, |row| Ok((row.get(0)?, row.get(1)?)))?);
