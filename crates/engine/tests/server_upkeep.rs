@@ -54,6 +54,29 @@ fn no_file_of_the_server_holds_what_was_purged() {
 }
 
 #[test]
+fn words_that_the_index_has_moved_on_are_purged_where_they_were_before() {
+    let Some(database) = server() else { return };
+    let s = owner_on(&database, 1);
+    let id = s.remember(SECRET);
+    s.recall("violet slip");
+    // More than the index keeps in its tail: it packs them, and removes the rows they stood in.
+    let turn = |n: usize| json!({ "id": n.to_string(), "text": format!("turn {n} of many") }).to_string();
+    let path = s.home.file("many.jsonl", (0..1_500).map(turn).collect::<Vec<_>>().join("\n"));
+    let imported = s.ok("import", json!({ "path": path }));
+    assert_eq!(imported["added"], 1_500, "{imported}");
+    let waiting = format!("SELECT count(*) FROM {}.tails", database.indexes()[0]);
+    assert!(database.ask(&waiting)[0].parse::<u32>().expect("a number") < 1_024, "packed");
+    assert!(!s.recall("violet slip").is_empty());
+    let tails = |table: &String| table.ends_with(".tails");
+    assert!(database.files_holding("violet").iter().any(tails), "the test sees nothing");
+    // Another process knows nothing of that.
+    let s = session(s.engine.settings().clone(), s.home, 5);
+    let reply = s.ok("purge", json!({ "id": id }));
+    assert_eq!(reply["left_to_owner"], serde_json::Value::Null, "{reply}");
+    assert_eq!(database.files_holding("violet"), [""; 0]);
+}
+
+#[test]
 fn others_work_on_while_something_is_purged() {
     let Some(database) = server() else { return };
     let s = owner_on(&database, 1);

@@ -151,7 +151,7 @@ fn finish(
     purged::add(engine.home(), &control, target.kind, &target.id, engine.clock().now())?;
     // What an earlier process removed is not known in this one.
     let rewritten = if target.already { Rewrite::Everything } else { Rewrite::Changed };
-    let indexes = erase_from_index(engine, call, target, rewritten)?;
+    let indexes = erase_from_index(engine, call, target)?;
     let ledger = engine.existing_ledger()?;
     let mut left = ledger.database().rewrite(&control, rewritten)?;
     left.extend(indexes.left);

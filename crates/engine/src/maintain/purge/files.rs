@@ -31,12 +31,7 @@ pub(super) struct Indexes {
 
 /// Removes the text from the index and removes every other index: those of older versions and those
 /// that were damaged hold it too, and come back by themselves where they are needed.
-pub(super) fn erase_from_index(
-    engine: &Engine,
-    call: &Call<'_>,
-    target: &Target,
-    rewritten: Rewrite,
-) -> Result<Indexes, Error> {
+pub(super) fn erase_from_index(engine: &Engine, call: &Call<'_>, target: &Target) -> Result<Indexes, Error> {
     let index = engine.searcher().index();
     let mut erased = Indexes::default();
     if index.database().exists(&engine.control(call))? {
@@ -49,8 +44,10 @@ pub(super) fn erase_from_index(
         };
         if let Some(kind) = kind {
             let source = Source { kind, number: target.number };
+            // An index moves words from table to table by itself, so a table in which nothing is removed now may have had
+            // them before.
             erased.left = with_writer(engine, call, index, |writer| {
-                writer.purge(engine.tenant(), &[source], rewritten)
+                writer.purge(engine.tenant(), &[source], Rewrite::Everything)
             })?;
         }
     }
