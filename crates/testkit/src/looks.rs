@@ -45,6 +45,11 @@ impl TestDatabase {
         ))
     }
 
+    /// How many rows a table has, whoever's they are.
+    pub fn rows_in(&self, table: &str) -> usize {
+        self.ask(&format!("SELECT count(*) FROM {table}")).concat().parse().expect("a number")
+    }
+
     /// The file of a table; another one once it was rewritten.
     pub fn file_of(&self, table: &str) -> String {
         self.ask(&format!("SELECT pg_relation_filepath('{table}')")).concat()
