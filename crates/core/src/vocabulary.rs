@@ -1,6 +1,6 @@
 //! Words of natural languages that say what sort of text they stand in, as data.
 //!
-//! One file per language in `vocabulary/`: a new language is a new file and a line in [`LANGUAGES`]. A home may add markers in
+//! One file per language in `vocabulary/`: a new language is a new file and a line in `LANGUAGES`. A home may add markers in
 //! the same form and switch markers off.
 
 use std::{collections::BTreeMap, sync::LazyLock};
