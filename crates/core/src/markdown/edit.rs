@@ -134,7 +134,8 @@ pub fn move_between(
     let entry = entry(&outline, index)?;
     let target = Outline::parse(into);
     let at = offset(&target, place)?;
-    let block = block(from, entry).replace("\r\n", "\n");
+    // A lone carriage return would join the break after it (`\r\r\n`) and swallow a line.
+    let block = block(from, entry).replace("\r\n", "\n").replace('\r', "\n");
     let added = insert_block(&target, at, &with_breaks(&block, line_break(into, at)), &entry.heading)?;
     Ok((delete(from, index)?, added))
 }
@@ -390,6 +391,8 @@ mod tests {
         let (from, into) = move_between(text, 0, "## X\r\n", Place::Last).expect("it fits");
         assert_eq!(from, "# d\n\n##  B ##\n\nb\n");
         assert_eq!(into, "## X\r\n\r\n## A\r\n\r\na\r\n");
+        let (_, into) = move_between("## A\n\na\r\r\nb\n", 0, "", Place::Last).expect("it fits");
+        assert_eq!(into, "## A\n\na\n\nb\n");
         assert_eq!(delete(text, 1), Ok("# d\n\n## A\n\na\n".to_owned()));
         assert_eq!(delete(text, 2), Err(EditError::NoSection(2)));
     }
