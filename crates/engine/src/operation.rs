@@ -30,11 +30,13 @@ pub enum Toolset {
     Compat,
     /// Maintenance: for people and schedules, shown to a client only on request.
     Admin,
+    /// Layered knowledge: the vault, its index, routing and todos, under that system's names.
+    Layered,
 }
 
 impl Toolset {
     /// Every toolset, in documentation order.
-    pub const ALL: [Self; 4] = [Self::Core, Self::Governance, Self::Compat, Self::Admin];
+    pub const ALL: [Self; 5] = [Self::Core, Self::Governance, Self::Compat, Self::Admin, Self::Layered];
 
     /// The word used in `--toolsets`.
     pub const fn as_str(self) -> &'static str {
@@ -43,6 +45,7 @@ impl Toolset {
             Self::Governance => "governance",
             Self::Compat => "compat",
             Self::Admin => "admin",
+            Self::Layered => "layered",
         }
     }
 }

@@ -23,6 +23,7 @@ use crate::{
         import_drewgent::ImportDrewgent, import_incidents::ImportIncidents, import_p_layer::ImportPLayer,
         import_rules::ImportRules,
     },
+    knowledge::{access, reviews},
     maintain::{
         backup, doctor::Doctor, due::Maintain, export::Export, import::Import, index_files::IndexFiles,
         init::Init, jobs, load::Load, migrate_store::MigrateStore, purge::Purge, reembed::Reembed,
@@ -126,6 +127,12 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<ontology::apply::Apply>(),
     entry::<ontology::deprecate::Deprecate>(),
     entry::<ontology::retire::Retire>(),
+    // The access log, and the review queue under the layered tools' names.
+    entry::<access::timeline::GetDomainTimeline>(),
+    entry::<access::prune::PruneAccessLog>(),
+    entry::<reviews::pending::GetPendingReviews>(),
+    entry::<reviews::approve::ApproveKnowledge>(),
+    entry::<reviews::reject::RejectKnowledge>(),
     // Importers of older stores.
     entry::<ImportPLayer>(),
     entry::<ImportDrewgent>(),

@@ -60,6 +60,17 @@ fn put_in_place(
     sync_directory(directory).map_err(|error| explain_io("write", directory, &error))
 }
 
+/// [`write_atomic`] without waiting for the disk, for a file that can be made anew from others: other processes see the
+/// old bytes or the new ones; after power loss it may be empty.
+pub fn write_derived(path: &Path, content: &[u8]) -> Result<(), StoreError> {
+    let target = resolve_link(path)?;
+    let mut temporary = tempfile::NamedTempFile::new_in(directory_of(&target))
+        .map_err(|error| explain_io("write", &target, &error))?;
+    let written = temporary.write_all(content).and_then(|()| keep_permissions(&target, temporary.as_file()));
+    written.map_err(|error| explain_io("write", &target, &error))?;
+    rename_into_place(temporary, &target)
+}
+
 /// Content in the making, in a file without a name: any amount takes little memory, and nothing is left of it
 /// when the process dies.
 #[derive(Debug)]
