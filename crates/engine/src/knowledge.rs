@@ -1,0 +1,1 @@
+//! Durable knowledge in the vault: files of sections, their index, routes and todos. One operation per file.
