@@ -1,4 +1,4 @@
-//! Layered knowledge: what agents and people write into the vault, and how it is found again.
+//! Durable knowledge in the vault: files of sections, their index, routes and todos. One operation per file.
 
 pub mod access;
 pub mod reviews;

@@ -164,16 +164,23 @@ mod tests {
     fn names_fit_every_client_and_are_unique() {
         let mut tools = HashSet::new();
         let mut commands = HashSet::new();
-        for Entry { spec, older_commands, .. } in OPERATIONS {
+        for Entry { spec, older_commands, older_tools, .. } in OPERATIONS {
             let compat = spec.toolset == Toolset::Compat;
-            let fits = spec.tool.len() <= if compat { 27 } else { 24 };
+            let most = match spec.toolset {
+                Toolset::Compat => 27,
+                Toolset::Layered => 31,
+                _ => 24,
+            };
+            let fits = spec.tool.len() <= most;
             let plain = |b: u8| b.is_ascii_lowercase() || b == b'_' || (compat && b == b'-');
             assert!(fits && spec.tool.bytes().all(plain), "{}", spec.tool);
             for path in *older_commands {
                 assert!(commands.insert(*path), "{path:?}");
             }
             assert!(spec.about.chars().count() <= 900, "{}", spec.tool);
-            assert!(tools.insert((spec.toolset, spec.tool)), "{}", spec.tool);
+            for tool in [spec.tool].iter().chain(*older_tools) {
+                assert!(tools.insert((spec.toolset, *tool)), "{tool}");
+            }
             assert!(commands.insert(spec.cli), "{:?}", spec.cli);
         }
     }

@@ -51,7 +51,7 @@ fn timeline(s: &Session, domain: &str) -> Value {
 }
 
 #[test]
-fn layered_access_a_timeline_counts_by_day_and_sees_what_the_caller_sees() {
+fn access_a_timeline_counts_by_day_and_sees_what_the_caller_sees() {
     let mut s = Session::new();
     s.remember("a home that exists");
     log(&s, &[found("shared", "infra/proxy.md", 13.25), found("shared", "infra/proxy.md", 2.0)]);
@@ -73,7 +73,7 @@ fn layered_access_a_timeline_counts_by_day_and_sees_what_the_caller_sees() {
 }
 
 #[test]
-fn layered_access_what_waits_is_written_down_when_the_engine_closes() {
+fn access_what_waits_is_written_down_when_the_engine_closes() {
     let mut s = Session::new();
     s.remember("a home that exists");
     log(&s, &[read("shared", "db.md")]);
@@ -82,7 +82,7 @@ fn layered_access_what_waits_is_written_down_when_the_engine_closes() {
 }
 
 #[test]
-fn layered_access_a_log_that_is_off_keeps_nothing_and_says_so() {
+fn access_a_log_that_is_off_keeps_nothing_and_says_so() {
     let s = Session::with_settings(|settings| settings.config.access_log.enabled = false);
     s.remember("a home that exists");
     log(&s, &[read("shared", "db.md")]);
@@ -94,7 +94,7 @@ fn layered_access_a_log_that_is_off_keeps_nothing_and_says_so() {
 }
 
 #[test]
-fn layered_access_old_entries_go_by_tool_and_by_upkeep() {
+fn access_old_entries_go_by_tool_and_by_upkeep() {
     let mut s = Session::with_settings(|settings| settings.config.access_log.retention_days = 1);
     assert_eq!(s.ok("prune_access_log", json!({}))["deleted"], json!(0), "nothing is made by it");
     s.remember("a home that exists");
@@ -113,14 +113,14 @@ fn layered_access_old_entries_go_by_tool_and_by_upkeep() {
 }
 
 #[test]
-fn layered_access_reading_waits_for_no_log_in_a_home_that_is_not_there() {
+fn access_reading_waits_for_no_log_in_a_home_that_is_not_there() {
     let s = Session::new();
     log(&s, &[read("shared", "db.md")]);
     assert_eq!(timeline(&s, "db")["stats"]["total_hits"], json!(0));
 }
 
 #[test]
-fn layered_reviews_are_the_one_queue() {
+fn reviews_are_the_one_queue() {
     let mut s = Session::new();
     for text in ["always review the schema before a release", "发布前必须检查数据库"] {
         s.ok("reflect", json!({ "text": text, "kind": "rule", "reason": "seen twice" }));
