@@ -25,6 +25,7 @@ use crate::{
     clock::{Clock, IdSource, SystemClock, SystemIds},
     error::Error,
     judge::{self, Judge},
+    knowledge::vault::VaultState,
     operation::Call,
     searcher::Searcher,
     settings::Settings,
@@ -45,6 +46,7 @@ pub struct Engine {
     ledger: Ledger,
     searcher: Searcher,
     uses: Uses,
+    vault: VaultState,
     judge: OnceLock<Option<Box<dyn Judge>>>,
     made: AtomicBool,
     home_made: OnceLock<()>,
@@ -73,6 +75,7 @@ impl Engine {
             Some(server) => Ledger::on_server(server.clone(), faults.clone()),
         };
         let searcher = Searcher::new(&settings, faults.clone());
+        let vault = VaultState::new(&settings, faults);
         Self {
             settings,
             clock,
@@ -80,6 +83,7 @@ impl Engine {
             ledger,
             searcher,
             uses: Uses::default(),
+            vault,
             judge: OnceLock::new(),
             made: AtomicBool::new(false),
             home_made: OnceLock::new(),
@@ -254,6 +258,11 @@ impl Engine {
         if self.uses.add(recalled, inspected) {
             self.write_down(&self.uses.take(), &self.control(call));
         }
+    }
+
+    /// The files of the vault, and what is known of them.
+    pub(crate) fn vault(&self) -> &VaultState {
+        &self.vault
     }
 
     /// Uses that the ledger does not know of yet.

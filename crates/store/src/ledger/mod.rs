@@ -32,6 +32,8 @@ pub mod sources;
 pub mod states;
 pub mod transfer;
 pub mod usage;
+pub mod vault;
+pub mod vault_changes;
 pub mod verify;
 
 use std::{
@@ -67,6 +69,8 @@ pub use snapshots::{LiveRow, NewSnapshot, SnapshotRow, set_hash};
 pub use sources::{NewSource, SourceRow, SourceState};
 pub use states::{State, StateRow};
 pub use usage::UsageRow;
+pub use vault::{GenerationRow, NewGeneration, Origin, VaultHead, vault_hash};
+pub use vault_changes::{VaultChange, VaultChangeFilter};
 pub use verify::{
     AuditReport, CoveredReport, EventFinding, Finding, Link, MemoryFinding, QuestionFinding, RuleFinding,
 };
@@ -156,6 +160,14 @@ pub const SCHEMA: Schema = Schema {
             sql: include_str!("0008_graph_indexes.sql"),
             min_reader: 1,
             min_writer: 7,
+        },
+        // An older writer would purge a text and leave it in the generations.
+        Migration {
+            version: 9,
+            name: "vault",
+            sql: include_str!("0009_vault.sql"),
+            min_reader: 1,
+            min_writer: 9,
         },
     ],
 };
