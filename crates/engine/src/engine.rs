@@ -25,7 +25,7 @@ use crate::{
     clock::{Clock, IdSource, SystemClock, SystemIds},
     error::Error,
     judge::{self, Judge},
-    knowledge::access,
+    knowledge::{access, vault::VaultState},
     operation::Call,
     searcher::Searcher,
     settings::Settings,
@@ -47,6 +47,7 @@ pub struct Engine {
     searcher: Searcher,
     uses: Uses,
     accesses: access::Waiting,
+    vault: VaultState,
     judge: OnceLock<Option<Box<dyn Judge>>>,
     made: AtomicBool,
     home_made: OnceLock<()>,
@@ -75,6 +76,7 @@ impl Engine {
             Some(server) => Ledger::on_server(server.clone(), faults.clone()),
         };
         let searcher = Searcher::new(&settings, faults.clone());
+        let vault = VaultState::new(&settings, faults);
         Self {
             settings,
             clock,
@@ -83,6 +85,7 @@ impl Engine {
             searcher,
             uses: Uses::default(),
             accesses: access::Waiting::default(),
+            vault,
             judge: OnceLock::new(),
             made: AtomicBool::new(false),
             home_made: OnceLock::new(),
@@ -257,6 +260,11 @@ impl Engine {
         if self.uses.add(recalled, inspected) {
             self.write_down(&self.uses.take(), &self.control(call));
         }
+    }
+
+    /// The files of the vault, and what is known of them.
+    pub(crate) fn vault(&self) -> &VaultState {
+        &self.vault
     }
 
     /// Uses that the ledger does not know of yet.

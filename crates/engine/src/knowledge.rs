@@ -2,3 +2,4 @@
 
 pub mod access;
 pub mod reviews;
+pub mod vault;

@@ -34,6 +34,8 @@ pub mod sources;
 pub mod states;
 pub mod transfer;
 pub mod usage;
+pub mod vault;
+pub mod vault_changes;
 pub mod verify;
 
 use std::{
@@ -71,6 +73,8 @@ pub use snapshots::{LiveRow, NewSnapshot, SnapshotRow, set_hash};
 pub use sources::{NewSource, SourceRow, SourceState};
 pub use states::{State, StateRow};
 pub use usage::UsageRow;
+pub use vault::{GenerationRow, NewGeneration, Origin, VaultHead, vault_hash};
+pub use vault_changes::{VaultChange, VaultChangeFilter};
 pub use verify::{
     AuditReport, CoveredReport, EventFinding, Finding, Link, MemoryFinding, QuestionFinding, RuleFinding,
 };
@@ -168,6 +172,14 @@ pub const SCHEMA: Schema = Schema {
             sql: include_str!("0009_access_and_l0.sql"),
             min_reader: 1,
             min_writer: 9,
+        },
+        // An older writer would purge a text and leave it in the generations.
+        Migration {
+            version: 10,
+            name: "vault",
+            sql: include_str!("0010_vault.sql"),
+            min_reader: 1,
+            min_writer: 10,
         },
     ],
 };
