@@ -27,6 +27,7 @@ pub mod graph;
 pub mod import;
 pub mod job;
 pub mod judge;
+pub mod knowledge;
 pub mod maintain;
 pub mod memory;
 mod model;
