@@ -2,4 +2,5 @@
 
 pub mod access;
 pub mod reviews;
+pub mod routing;
 pub mod vault;
