@@ -1,1 +1,3 @@
 //! Durable knowledge in the vault: files of sections, their index, routes and todos. One operation per file.
+
+pub mod todo;

@@ -30,6 +30,7 @@ pub mod session;
 pub mod snapshots;
 pub mod sources;
 pub mod states;
+pub mod todos;
 pub mod transfer;
 pub mod usage;
 pub mod verify;
@@ -66,9 +67,11 @@ pub use rules::{DEFAULT_PRIORITY, RuleAttributes, RuleRow};
 pub use snapshots::{LiveRow, NewSnapshot, SnapshotRow, set_hash};
 pub use sources::{NewSource, SourceRow, SourceState};
 pub use states::{State, StateRow};
+pub use todos::{TodoCount, TodoFilter, TodoOrigin, TodoRow, TodoVersion};
 pub use usage::UsageRow;
 pub use verify::{
     AuditReport, CoveredReport, EventFinding, Finding, Link, MemoryFinding, QuestionFinding, RuleFinding,
+    TodoFinding,
 };
 
 use crate::{
@@ -156,6 +159,14 @@ pub const SCHEMA: Schema = Schema {
             sql: include_str!("0008_graph_indexes.sql"),
             min_reader: 1,
             min_writer: 7,
+        },
+        // An older writer could not purge a todo.
+        Migration {
+            version: 9,
+            name: "todos",
+            sql: include_str!("0009_todos.sql"),
+            min_reader: 1,
+            min_writer: 9,
         },
     ],
 };
