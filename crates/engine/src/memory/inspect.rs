@@ -86,7 +86,8 @@ impl Operation for Inspect {
         if let Ok(id) = Id::parse(&request.id)
             && id.kind() == IdKind::Document
         {
-            let row = ledger.read(&control, |r| r.source(documents::parse_id(&id).0))?;
+            let number = documents::parse_id(&id).0;
+            let row = ledger.read(&control, |r| Ok((r.source(number)?, r.vault_head_text(number)?)))?;
             let view = document::document(row, call, &id, zone)?;
             return Ok(Response::Document(Box::new(view)));
         }
