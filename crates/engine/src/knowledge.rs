@@ -3,4 +3,5 @@
 pub mod access;
 pub mod reviews;
 pub mod routing;
+pub mod todo;
 pub mod vault;

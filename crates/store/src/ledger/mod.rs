@@ -32,6 +32,7 @@ pub mod session;
 pub mod snapshots;
 pub mod sources;
 pub mod states;
+pub mod todos;
 pub mod transfer;
 pub mod usage;
 pub mod vault;
@@ -72,11 +73,13 @@ pub use rules::{DEFAULT_PRIORITY, RuleAttributes, RuleRow};
 pub use snapshots::{LiveRow, NewSnapshot, SnapshotRow, set_hash};
 pub use sources::{NewSource, SourceRow, SourceState};
 pub use states::{State, StateRow};
+pub use todos::{TodoCount, TodoFilter, TodoOrigin, TodoRow, TodoVersion};
 pub use usage::UsageRow;
 pub use vault::{GenerationRow, NewGeneration, Origin, VaultHead, vault_hash};
 pub use vault_changes::{VaultChange, VaultChangeFilter};
 pub use verify::{
     AuditReport, CoveredReport, EventFinding, Finding, Link, MemoryFinding, QuestionFinding, RuleFinding,
+    TodoFinding,
 };
 
 use crate::{
@@ -180,6 +183,14 @@ pub const SCHEMA: Schema = Schema {
             sql: include_str!("0010_vault.sql"),
             min_reader: 1,
             min_writer: 10,
+        },
+        // An older writer could not purge a todo.
+        Migration {
+            version: 11,
+            name: "todos",
+            sql: include_str!("0011_todos.sql"),
+            min_reader: 1,
+            min_writer: 11,
         },
     ],
 };
