@@ -123,6 +123,7 @@ const WIDENINGS: u32 = 3;
 /// Searches. In a home that is not there nothing is found, and nothing made.
 pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome, Error> {
     if !engine.is_initialised()? {
+        engine.is_empty_place(call)?;
         return Ok(Outcome::default());
     }
     let config = &engine.settings().config.recall;
