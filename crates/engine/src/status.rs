@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_store::{
     ledger::{LedgerRead, Totals},
+    moving,
     sql::Access,
 };
 
@@ -14,9 +15,9 @@ use crate::{
     engine::Engine,
     error::Error,
     judge,
-    maintain::due::overdue,
+    maintain::{due::overdue, migrate_store::CUT_OFF},
     memory::reference::sees_scope,
-    operation::{Audience, Call, Effect, Operation, Spec, Toolset},
+    operation::{Audience, Call, Effect, Operation, Spec, Toolset, is_default},
     render::{Block, Document, Mark, Render},
 };
 
@@ -82,6 +83,9 @@ pub struct Holds {
     /// Tasks of upkeep that have not been done for twice as long as they should.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overdue: Vec<&'static str>,
+    /// Whether a move to this store was cut off before it was looked over.
+    #[serde(skip_serializing_if = "is_default")]
+    pub unfinished_move: bool,
     /// Why the store cannot be written, when it cannot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_only: Option<String>,
@@ -128,9 +132,9 @@ impl Operation for Status {
 fn holds(engine: &Engine, call: &Call<'_>) -> Result<Holds, Error> {
     let control = engine.control(call);
     let ledger = engine.existing_ledger()?;
-    let (totals, by_layer, has_secret, head, overdue) = ledger.read(&control, |r| {
-        let has_secret = r.setting(PUBLIC_KEY)?.is_some();
-        Ok((r.totals()?, by_layer(r, call)?, has_secret, r.head()?.seq, overdue(engine, r)?))
+    let (totals, by_layer, (has_secret, unfinished_move), head, overdue) = ledger.read(&control, |r| {
+        let marks = (r.setting(PUBLIC_KEY)?.is_some(), moving::is_unfinished(r)?);
+        Ok((r.totals()?, by_layer(r, call)?, marks, r.head()?.seq, overdue(engine, r)?))
     })?;
     let followed = engine.searcher().index().cursor(engine.tenant()).map_or(0, |c| c.mark.seq);
     let read_only = match ledger.access(&control)? {
@@ -149,6 +153,7 @@ fn holds(engine: &Engine, call: &Call<'_>) -> Result<Holds, Error> {
         has_secret,
         index_behind: (head - followed).max(0),
         overdue,
+        unfinished_move,
         read_only,
     })
 }
@@ -215,6 +220,9 @@ impl Holds {
 
     /// What wants to be known beside the figures.
     fn notes(&self, mut document: Document) -> Document {
+        if self.unfinished_move {
+            document = document.note(Mark::Warning, CUT_OFF.join("; "));
+        }
         if let Some(reason) = &self.read_only {
             document = document.note(Mark::Warning, format!("the store is read-only: {reason}"));
         }

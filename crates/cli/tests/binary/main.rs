@@ -18,6 +18,7 @@ mod protocol;
 mod reference;
 mod rule_attacks;
 mod server_faults;
+mod server_first_use;
 mod server_leases;
 mod server_limits;
 mod server_replica;

@@ -407,6 +407,6 @@ impl Render for Response {
         );
         Document::new()
             .note(Mark::Good, text)
-            .note(Mark::Info, "`strata load FILE` brings it into another home")
+            .note(Mark::Info, "`strata load FILE` brings it into another store")
     }
 }

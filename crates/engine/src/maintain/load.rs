@@ -61,7 +61,7 @@ pub struct Response {
     pub purged: usize,
     /// Lines whose memory, event or review was here before.
     pub known: usize,
-    /// Lines left out because this home has purged what they carry.
+    /// Lines left out because this store has purged what they carry.
     pub refused_purged: usize,
     /// Memories and events that got another number, because theirs was taken.
     pub renumbered: usize,
@@ -86,7 +86,7 @@ impl Operation for Load {
         cli: &["load"],
         positional: &["path"],
         title: "Load an export",
-        about: "Brings a file that `strata export` wrote into this home: memories with ids, history and evidence, raw \
+        about: "Brings a file that `strata export` wrote into this store: memories with ids, history and evidence, raw \
                 events, reviews, the graph, todos. All of it or, when a line is wrong, nothing. What is here already is left as it is, and \
                 what was purged here stays out. Rules, identity and integrations in the file need a human's approval. For \
                 conversations of other programs use `import`.",

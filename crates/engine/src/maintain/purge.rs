@@ -56,7 +56,7 @@ impl Operation for Purge {
         positional: &["id"],
         title: "Erase for good",
         about: "Erases a memory, raw event, entity or todo from the ledger, the index and their logs, so that no byte of its text is left, \
-                and looks through every file of the home to prove it. Cannot be undone; only the fact that it was purged \
+                and looks through every file of the home, and every table of a server, to prove it. Cannot be undone; only the fact that it was purged \
                 stays on record, so that no restore brings it back. Digests that quote it go with it. For people with the \
                 passphrase only. To take something out of use, `forget` is enough.",
         effect: Effect::Destroy,

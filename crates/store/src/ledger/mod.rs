@@ -253,8 +253,22 @@ impl Ledger {
     /// Makes the ledger, unless it exists ([`Database::exists`] tells at the cost of one look). Of several processes that try at once the first one's
     /// `birth` counts. Returns whether this call made it.
     pub fn initialise(&self, control: &Control, birth: &Birth) -> Result<bool, StoreError> {
-        self.database
-            .create_with(control, &|transaction| meta::record_birth(transaction, self.tenant(), birth))
+        let seed = |transaction: &Transaction<'_>| meta::record_birth(transaction, self.tenant(), birth);
+        if self.database.create_with(control, &seed)? {
+            return Ok(true);
+        }
+        // What a copy that was cut off left behind: tables, and nothing in them.
+        if self.read(control, |read| read.is_born())? {
+            return Ok(false);
+        }
+        self.database.write(control, |transaction| {
+            let read = LedgerRead { transaction, tenant: self.tenant(), store_key: OnceCell::new() };
+            let born = read.is_born()?;
+            if !born {
+                seed(transaction)?;
+            }
+            Ok(!born)
+        })
     }
 
     /// Runs `job` in one write transaction. `now` dates its audit rows, never earlier than the last.
