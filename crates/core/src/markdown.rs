@@ -6,6 +6,7 @@
 
 mod body;
 pub mod edit;
+pub mod fields;
 mod outline;
 mod split;
 
