@@ -18,6 +18,7 @@ use strata_engine::{
     },
     settings::L0Format,
 };
+use strata_store::files::write_atomic;
 use support::{NOON, Session};
 
 const PROXY: &str = "# Proxy\n\n## TLS\n\nnginx ends tls, nginx logs\n";
@@ -210,11 +211,8 @@ fn what_a_person_writes_into_the_index_is_kept() {
     write(&s, "infra", PROXY);
     s.ok("manage_l0_entry", json!({ "action": "add", "domain": "team", "summary": "who does what" }));
     let theirs = index(&s) + "[L0] oncall: 谁值班 → knowledge/oncall.md\n";
-    fs::write(
-        index_file(&s, "L0.md"),
-        "[L0] gone: no such line — x → knowledge/infra/../x.md\n".to_owned() + &theirs,
-    )
-    .expect("edited by hand");
+    let whole = "[L0] gone: no such line — x → knowledge/infra/../x.md\n".to_owned() + &theirs;
+    write_atomic(&index_file(&s, "L0.md"), whole.as_bytes()).expect("edited by hand");
     write(&s, "other", "# Other\n");
     let text = index(&s);
     assert!(
