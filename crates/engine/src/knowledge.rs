@@ -3,4 +3,5 @@
 pub mod access;
 pub mod l0;
 pub mod reviews;
+pub mod routing;
 pub mod vault;

@@ -16,7 +16,7 @@ use strata_engine::{
         l0,
         vault::{self, Change, Edited, Event},
     },
-    settings::L0Format,
+    settings::layered::L0Format,
 };
 use strata_store::files::write_atomic;
 use support::{NOON, Session};
