@@ -200,13 +200,20 @@ const fn purpose(toolset: Toolset) -> &'static str {
         Toolset::Core => "Memory",
         Toolset::Governance => "Rules, review and what follows from them",
         Toolset::Compat => "Under older names",
+        Toolset::Layered => "Knowledge in the vault, todos, routes",
         Toolset::Admin => "Upkeep",
     }
 }
 
 /// The sections of the menu, what is for few last; `None` are the commands that are no operations.
-const SECTIONS: [Option<Toolset>; 5] =
-    [Some(Toolset::Core), Some(Toolset::Governance), Some(Toolset::Admin), None, Some(Toolset::Compat)];
+const SECTIONS: [Option<Toolset>; 6] = [
+    Some(Toolset::Core),
+    Some(Toolset::Layered),
+    Some(Toolset::Governance),
+    Some(Toolset::Admin),
+    None,
+    Some(Toolset::Compat),
+];
 
 /// The commands by what they are for: those of each toolset, then those that are no operations.
 fn menu(root: &Command) -> String {

@@ -16,7 +16,7 @@ use strata_store::{
     faults::FaultPlan,
     files::make_private_directory,
     index::CaughtUp,
-    ledger::{Birth, Ledger, LedgerRead},
+    ledger::{AccessRow, Birth, Ledger, LedgerRead},
     sql::Control,
 };
 
@@ -25,7 +25,7 @@ use crate::{
     clock::{Clock, IdSource, SystemClock, SystemIds},
     error::Error,
     judge::{self, Judge},
-    knowledge::vault::VaultState,
+    knowledge::{access, vault::VaultState},
     operation::Call,
     searcher::Searcher,
     settings::Settings,
@@ -47,6 +47,7 @@ pub struct Engine {
     searcher: Searcher,
     uses: Uses,
     vault: VaultState,
+    accesses: access::Waiting,
     judge: OnceLock<Option<Box<dyn Judge>>>,
     made: AtomicBool,
     home_made: OnceLock<()>,
@@ -84,6 +85,7 @@ impl Engine {
             searcher,
             uses: Uses::default(),
             vault,
+            accesses: access::Waiting::default(),
             judge: OnceLock::new(),
             made: AtomicBool::new(false),
             home_made: OnceLock::new(),
@@ -270,6 +272,30 @@ impl Engine {
         &self.uses
     }
 
+    /// Notes accesses to knowledge; see [`access`].
+    pub(crate) fn note_accesses(&self, rows: Vec<AccessRow>) {
+        if self.accesses.add(rows) {
+            self.write_down_accesses();
+        }
+    }
+
+    /// Writes down the accesses that wait. What the ledger does not take now waits on.
+    pub(crate) fn write_down_accesses(&self) {
+        let rows = self.accesses.take();
+        if rows.is_empty() {
+            return;
+        }
+        let control = Control::default().ending_in(access::PATIENCE);
+        if self.ledger.write(&control, self.clock.now(), |w| w.add_accesses(&rows)).is_err() {
+            self.accesses.give_back(rows);
+        }
+    }
+
+    /// Accesses that the ledger does not know of yet.
+    pub(crate) fn accesses(&self) -> &access::Waiting {
+        &self.accesses
+    }
+
     /// Statistics only: a failure is passed over.
     fn write_down(&self, batch: &Batch, control: &Control) {
         let (recalled, inspected) = (batch.recalled(), batch.inspected());
@@ -284,5 +310,6 @@ impl Drop for Engine {
         if !batch.is_empty() {
             self.write_down(&batch, &Control::default().ending_in(CLOSING));
         }
+        self.write_down_accesses();
     }
 }

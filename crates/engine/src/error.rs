@@ -24,6 +24,9 @@ pub enum Error {
         /// What to send instead.
         hint: String,
     },
+    /// The arguments could not be read; the operation did not begin.
+    #[error(transparent)]
+    Unread(Box<Self>),
     /// A text is larger than the store takes.
     #[error("`{field}` has {size} bytes; at most {limit} are stored")]
     TooLarge {
@@ -172,6 +175,7 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Argument { .. } => ErrorKind::Invalid,
+            Self::Unread(error) => error.kind(),
             Self::TooLarge { .. } => ErrorKind::TooLarge,
             Self::NotFound { .. } => ErrorKind::NotFound,
             Self::Refused { .. } | Self::Outside { .. } => ErrorKind::Refused,
@@ -193,6 +197,7 @@ impl Error {
             Self::Argument { hint, .. } | Self::NotFound { hint, .. } | Self::Conflict { hint, .. } => {
                 hint.clone()
             }
+            Self::Unread(error) => error.hint(),
             Self::TooLarge { .. } => {
                 "split the text, or keep it as a file and run `strata index` on it".into()
             }

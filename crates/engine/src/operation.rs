@@ -28,13 +28,15 @@ pub enum Toolset {
     Governance,
     /// The tools of p-layer's older server, under their old names.
     Compat,
+    /// The vault, its index, routes, todos: layered-memory's tools and the verbs it lacked.
+    Layered,
     /// Maintenance: for people and schedules, shown to a client only on request.
     Admin,
 }
 
 impl Toolset {
     /// Every toolset, in documentation order.
-    pub const ALL: [Self; 4] = [Self::Core, Self::Governance, Self::Compat, Self::Admin];
+    pub const ALL: [Self; 5] = [Self::Core, Self::Governance, Self::Compat, Self::Layered, Self::Admin];
 
     /// The word used in `--toolsets`.
     pub const fn as_str(self) -> &'static str {
@@ -42,7 +44,55 @@ impl Toolset {
             Self::Core => "core",
             Self::Governance => "governance",
             Self::Compat => "compat",
+            Self::Layered => "layered",
             Self::Admin => "admin",
+        }
+    }
+
+    /// Whether clients of this toolset read failures as answers: `{"success": false, "error": ...}`, as
+    /// layered-memory's did.
+    pub const fn answers_failures(self) -> bool {
+        matches!(self, Self::Layered)
+    }
+}
+
+/// What of the table a client asks to be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Selection {
+    /// A whole toolset.
+    Whole(Toolset),
+    /// The operations of a toolset that an agent needs every day.
+    Daily(Toolset),
+}
+
+impl Selection {
+    /// Everything that can be asked for, in documentation order.
+    pub const ALL: [Self; 6] = [
+        Self::Whole(Toolset::Core),
+        Self::Whole(Toolset::Governance),
+        Self::Whole(Toolset::Compat),
+        Self::Whole(Toolset::Layered),
+        Self::Daily(Toolset::Layered),
+        Self::Whole(Toolset::Admin),
+    ];
+
+    /// The word used in `--toolsets`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Whole(toolset) => toolset.as_str(),
+            Self::Daily(Toolset::Core) => "core-daily",
+            Self::Daily(Toolset::Governance) => "governance-daily",
+            Self::Daily(Toolset::Compat) => "compat-daily",
+            Self::Daily(Toolset::Layered) => "layered-daily",
+            Self::Daily(Toolset::Admin) => "admin-daily",
+        }
+    }
+
+    /// Whether an operation is in it.
+    pub fn has(self, entry: &Entry) -> bool {
+        match self {
+            Self::Whole(toolset) => entry.spec.toolset == toolset,
+            Self::Daily(toolset) => entry.spec.toolset == toolset && entry.is_daily,
         }
     }
 }
@@ -83,7 +133,7 @@ pub enum Audience {
 pub struct Spec {
     /// The group it is shown in.
     pub toolset: Toolset,
-    /// Wire name: `[a-z_]`, at most 24 characters; in [`Toolset::Compat`] hyphens and 27.
+    /// Wire name: `[a-z_]`, at most 24 characters; in [`Toolset::Compat`] hyphens and 27, in [`Toolset::Layered`] 31.
     pub tool: &'static str,
     /// Command path on the command line, e.g. `["backup", "create"]`.
     pub cli: &'static [&'static str],
@@ -129,6 +179,10 @@ pub trait Operation {
     const ALIASES: &'static [(&'static str, &'static str)] = &[];
     /// Older command paths, accepted but not shown.
     const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[];
+    /// Older wire names, accepted but not listed.
+    const OLDER_TOOLS: &'static [&'static str] = &[];
+    /// Whether it is in the daily part of its toolset.
+    const IS_DAILY: bool = false;
     /// The form of the reply when a protocol client names none.
     const TEXT_FORM: TextForm = TextForm::Markdown;
 
@@ -156,6 +210,10 @@ pub struct Entry {
     pub aliases: &'static [(&'static str, &'static str)],
     /// Older command paths, accepted but not shown.
     pub older_commands: &'static [&'static [&'static str]],
+    /// Older wire names, accepted but not listed.
+    pub older_tools: &'static [&'static str],
+    /// Whether it is in the daily part of its toolset.
+    pub is_daily: bool,
     /// The form of the reply when a protocol client names none.
     pub text_form: TextForm,
     /// The request's schema, reduced to what every client accepts.
@@ -170,6 +228,8 @@ pub const fn entry<O: Operation>() -> Entry {
         spec: O::SPEC,
         aliases: O::ALIASES,
         older_commands: O::OLDER_COMMANDS,
+        older_tools: O::OLDER_TOOLS,
+        is_daily: O::IS_DAILY,
         text_form: O::TEXT_FORM,
         request_schema: schema::portable_of::<O::Request>,
         run: run_json::<O>,
@@ -182,7 +242,8 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 fn run_json<O: Operation>(engine: &Engine, call: &Call<'_>, arguments: Value) -> Result<Reply, Error> {
-    let Asked { request, out_of_range } = request::read_asked::<O::Request>(arguments, O::ALIASES)?;
+    let Asked { request, out_of_range } = request::read_asked::<O::Request>(arguments, O::ALIASES)
+        .map_err(|error| Error::Unread(Box::new(error)))?;
     let response = O::run(engine, call, request)?;
     let mut json = serde_json::to_value(&response).map_err(|e| Error::Internal(e.to_string()))?;
     // A reply that is a bare list tells it in its document alone.

@@ -23,6 +23,7 @@ use crate::{
         import_drewgent::ImportDrewgent, import_incidents::ImportIncidents, import_p_layer::ImportPLayer,
         import_rules::ImportRules,
     },
+    knowledge::{access, reviews},
     maintain::{
         backup, doctor::Doctor, due::Maintain, export::Export, import::Import, index_files::IndexFiles,
         init::Init, jobs, load::Load, migrate_store::MigrateStore, purge::Purge, reembed::Reembed,
@@ -126,6 +127,12 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<ontology::apply::Apply>(),
     entry::<ontology::deprecate::Deprecate>(),
     entry::<ontology::retire::Retire>(),
+    // The access log, and the review queue under the layered tools' names.
+    entry::<access::timeline::GetDomainTimeline>(),
+    entry::<access::prune::PruneAccessLog>(),
+    entry::<reviews::pending::GetPendingReviews>(),
+    entry::<reviews::approve::ApproveKnowledge>(),
+    entry::<reviews::reject::RejectKnowledge>(),
     // Importers of older stores.
     entry::<ImportPLayer>(),
     entry::<ImportDrewgent>(),
@@ -157,16 +164,23 @@ mod tests {
     fn names_fit_every_client_and_are_unique() {
         let mut tools = HashSet::new();
         let mut commands = HashSet::new();
-        for Entry { spec, older_commands, .. } in OPERATIONS {
+        for Entry { spec, older_commands, older_tools, .. } in OPERATIONS {
             let compat = spec.toolset == Toolset::Compat;
-            let fits = spec.tool.len() <= if compat { 27 } else { 24 };
+            let most = match spec.toolset {
+                Toolset::Compat => 27,
+                Toolset::Layered => 31,
+                _ => 24,
+            };
+            let fits = spec.tool.len() <= most;
             let plain = |b: u8| b.is_ascii_lowercase() || b == b'_' || (compat && b == b'-');
             assert!(fits && spec.tool.bytes().all(plain), "{}", spec.tool);
             for path in *older_commands {
                 assert!(commands.insert(*path), "{path:?}");
             }
             assert!(spec.about.chars().count() <= 900, "{}", spec.tool);
-            assert!(tools.insert((spec.toolset, spec.tool)), "{}", spec.tool);
+            for tool in [spec.tool].iter().chain(*older_tools) {
+                assert!(tools.insert((spec.toolset, *tool)), "{tool}");
+            }
             assert!(commands.insert(spec.cli), "{:?}", spec.cli);
         }
     }

@@ -132,6 +132,34 @@ pub struct Config {
     pub gate: Gate,
     /// The language model that may be asked for advice.
     pub judge: Judge,
+    /// Which knowledge is looked for and read.
+    pub access_log: AccessLog,
+}
+
+/// The `[access_log]` table.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AccessLog {
+    /// Whether it is kept which knowledge is found and read.
+    pub enabled: bool,
+    /// Whether what was looked for is kept with it.
+    pub log_query: bool,
+    /// Days that an entry is kept, 1 to 3650.
+    pub retention_days: u32,
+}
+
+impl AccessLog {
+    fn faults(&self) -> Option<(&'static str, String, &'static str)> {
+        let days = self.retention_days;
+        let fits = (1..=3_650).contains(&days);
+        (!fits).then(|| ("access_log.retention_days", format!("is {days}"), "write days, 1 to 3650"))
+    }
+}
+
+impl Default for AccessLog {
+    fn default() -> Self {
+        Self { enabled: true, log_query: true, retention_days: 90 }
+    }
 }
 
 /// The `[graph]` table.
@@ -226,7 +254,8 @@ pub enum JudgeProvider {
 impl Config {
     /// Values that the types let through and that make no sense, as (key, what is wrong, what to write).
     fn faults(&self) -> Option<(&'static str, String, &'static str)> {
-        self.judge.faults().or_else(|| self.recall.faults()).or_else(|| self.semantic.faults())
+        let of_search = self.recall.faults().or_else(|| self.semantic.faults());
+        self.judge.faults().or(of_search).or_else(|| self.access_log.faults())
     }
 }
 

@@ -18,7 +18,11 @@ mod wire;
 use std::{io, sync::Arc, time::Duration};
 
 use strata_core::scope::Scope;
-use strata_engine::{engine::Engine, error::Error, operation::Toolset};
+use strata_engine::{
+    engine::Engine,
+    error::Error,
+    operation::{Selection, Toolset},
+};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 pub use crate::watch::Ended;
@@ -37,7 +41,7 @@ pub type EngineSource = Arc<dyn Fn() -> Result<Engine, Error> + Send + Sync>;
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The groups of operations to show.
-    pub toolsets: Vec<Toolset>,
+    pub toolsets: Vec<Selection>,
     /// How long one call may take before it is answered with `deadline`.
     pub call_timeout: Duration,
     /// End after this long without a message; `None` is never.
@@ -50,7 +54,7 @@ impl Default for Options {
     /// The core toolset. 50 s per call stays under the shortest limit of common clients (60 s).
     fn default() -> Self {
         Self {
-            toolsets: vec![Toolset::Core],
+            toolsets: vec![Selection::Whole(Toolset::Core)],
             call_timeout: Duration::from_secs(50),
             idle: Some(Duration::from_secs(24 * 3600)),
             upkeep_after: Duration::from_secs(600),

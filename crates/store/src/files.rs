@@ -119,6 +119,17 @@ fn put_in_place(
     sync_directory(directory).map_err(|error| explain_io("write", directory, &error))
 }
 
+/// [`write_atomic`] without waiting for the disk, for a file that can be made anew from others: other processes see the
+/// old bytes or the new ones; after power loss it may be empty.
+pub fn write_derived(path: &Path, content: &[u8]) -> Result<(), StoreError> {
+    let target = resolve_link(path)?;
+    let mut temporary = tempfile::NamedTempFile::new_in(directory_of(&target))
+        .map_err(|error| explain_io("write", &target, &error))?;
+    let written = temporary.write_all(content).and_then(|()| keep_permissions(&target, temporary.as_file()));
+    written.map_err(|error| explain_io("write", &target, &error))?;
+    rename_into_place(temporary, &target)
+}
+
 /// Content in the making, in a file without a name: any amount takes little memory, and nothing is left of it
 /// when the process dies.
 #[derive(Debug)]
@@ -398,7 +409,7 @@ pub(crate) fn explain_io(doing: &'static str, path: &Path, error: &io::Error) ->
 }
 
 /// The directory a path lies in; `.` for a bare name.
-pub(crate) fn directory_of(path: &Path) -> &Path {
+pub fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
 }
 

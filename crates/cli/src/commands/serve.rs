@@ -4,7 +4,7 @@ use std::{io::IsTerminal, sync::Arc, time::Duration};
 
 use clap::{Arg, ArgMatches, Command};
 use strata_core::error::ErrorKind;
-use strata_engine::{engine::Engine, operation::Toolset};
+use strata_engine::{engine::Engine, operation::Selection};
 use strata_server::mcp::{self, Options};
 
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
 const DEFAULT_IDLE_HOURS: &str = "24";
 
 pub(super) fn command() -> Command {
-    let toolsets: Vec<_> = Toolset::ALL.iter().map(|t| t.as_str()).collect();
+    let toolsets: Vec<_> = Selection::ALL.iter().map(|t| t.as_str()).collect();
     Command::new("serve")
         .about("Serve MCP on standard input and output")
         .long_about(
@@ -62,7 +62,7 @@ pub(super) fn run(matches: &ArgMatches, global: &Global, environment: &Environme
     Ok(())
 }
 
-fn toolsets(matches: &ArgMatches, environment: &Environment) -> Result<Vec<Toolset>, Failure> {
+fn toolsets(matches: &ArgMatches, environment: &Environment) -> Result<Vec<Selection>, Failure> {
     let told: Vec<String> = match matches.get_many::<String>("toolsets") {
         Some(words) => words.cloned().collect(),
         None => {
@@ -71,9 +71,9 @@ fn toolsets(matches: &ArgMatches, environment: &Environment) -> Result<Vec<Tools
     };
     let mut toolsets = Vec::new();
     for word in told.iter().map(|w| w.trim()).filter(|w| !w.is_empty()) {
-        let known = Toolset::ALL.into_iter().find(|t| t.as_str() == word);
+        let known = Selection::ALL.into_iter().find(|t| t.as_str() == word);
         toolsets.push(known.ok_or_else(|| {
-            let all: Vec<_> = Toolset::ALL.iter().map(|t| t.as_str()).collect();
+            let all: Vec<_> = Selection::ALL.iter().map(|t| t.as_str()).collect();
             Failure::usage(format!("there is no toolset `{word}`"), format!("use some of {}", all.join(", ")))
         })?);
     }

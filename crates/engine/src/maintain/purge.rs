@@ -193,6 +193,7 @@ fn erase(
         before_hash: target.hash,
         ..NewAudit::new(actor, call.face, Action::Purge.as_str(), &target.id)
     };
+    engine.accesses().forget_queries();
     engine.existing_ledger()?.write(&engine.control(call), engine.clock().now(), |w| {
         w.open_purge(open)?;
         if target.already {

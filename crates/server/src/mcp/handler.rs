@@ -60,10 +60,10 @@ impl Handler {
     }
 
     fn entry(&self, tool: &str) -> Result<&'static Entry, ErrorData> {
-        self.entries.iter().copied().find(|e| e.spec.tool == tool).ok_or_else(|| {
+        tools::find(&self.entries, tool).ok_or_else(|| {
             let names: Vec<_> = self.entries.iter().map(|e| e.spec.tool).collect();
             let elsewhere = tools::toolset_of(tool).map_or_else(String::new, |set| {
-                format!(" (it is in the toolset {0}: `strata serve --toolsets core,{0}`)", set.as_str())
+                format!(" (it is in the toolset {set}: `strata serve --toolsets core,{set}`)")
             });
             let tool: String = tool.chars().take(64).collect();
             let message = format!("unknown tool `{tool}`{elsewhere}; there are: {}", names.join(", "));
@@ -88,9 +88,8 @@ impl Handler {
             }
             Err(error) => Err(error.into()),
         };
-        outcome
-            .and_then(|reply| reply::text(&reply, form).map_err(Failure::from))
-            .map_err(|failure| failure.text(form))
+        let text = outcome.and_then(|reply| reply::text(&reply, form).map_err(Failure::from));
+        text.or_else(|failure| failure.told(entry.spec.toolset, form))
     }
 
     /// Runs `work` for a client that may withdraw it at any time.

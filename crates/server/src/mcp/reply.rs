@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use strata_core::{error::ErrorKind, redact::clean_text};
 use strata_engine::{
     error::Error,
-    operation::{Reply, TextForm},
+    operation::{Reply, TextForm, Toolset},
     render::{Block, Document, Mark, Record},
 };
 
@@ -81,13 +81,21 @@ pub(super) fn text(reply: &Reply, form: Form) -> Result<String, Error> {
 #[derive(Debug)]
 pub(super) struct Failure {
     kind: ErrorKind,
+    /// The arguments could not be read, so that nothing was tried.
+    unread: bool,
     cause: String,
     next: String,
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self { kind: error.kind(), cause: shortened(&error.to_string()), next: shortened(&error.hint()) }
+        let unread = matches!(error, Error::Unread(_));
+        Self {
+            kind: error.kind(),
+            unread,
+            cause: shortened(&error.to_string()),
+            next: shortened(&error.hint()),
+        }
     }
 }
 
@@ -107,6 +115,7 @@ impl From<Full> for Failure {
     fn from(_: Full) -> Self {
         Self {
             kind: ErrorKind::Busy,
+            unread: false,
             cause: "this server is at work on as many calls as it can".into(),
             next: "wait for running calls, then call again".into(),
         }
@@ -121,7 +130,7 @@ impl Failure {
 
     /// Code, cause and next step, all in the first block because some clients show nothing else.
     pub(super) fn text(&self, form: Form) -> String {
-        let Self { kind, cause, next } = self;
+        let Self { kind, cause, next, .. } = self;
         let code = kind.code();
         match form {
             Form::Markdown => format!("error: {code}\ncause: {cause}\nnext: {next}"),
@@ -129,6 +138,20 @@ impl Failure {
                 json!({ "error": { "code": code, "cause": cause, "next": next } }).to_string()
             }
         }
+    }
+}
+
+impl Failure {
+    /// What the client is told, as a failed call (`Err`) or, where its toolset has that custom, as an answer (`Ok`)
+    /// that says that it did not succeed.
+    pub(super) fn told(&self, toolset: Toolset, form: Form) -> Result<String, String> {
+        if form == Form::Markdown || !toolset.answers_failures() {
+            return Err(self.text(form));
+        }
+        let Self { kind, unread, cause, next } = self;
+        let answer = json!({ "success": false, "error": cause, "kind": kind.code(), "hint": next });
+        let is_fault = *unread || matches!(kind, ErrorKind::Internal);
+        if is_fault { Err(answer.to_string()) } else { Ok(answer.to_string()) }
     }
 }
 
@@ -343,6 +366,19 @@ mod tests {
                 .contains("format")
         );
         assert!(Form::read(Some(json!(1)), Form::Markdown).is_err());
+    }
+
+    #[test]
+    fn a_layered_client_reads_a_failure_as_an_answer_unless_its_arguments_were_not_read() {
+        let conflict = || Error::Conflict { message: "changed".into(), hint: "read it again".into() };
+        let told = |error: Error, toolset| Failure::from(error).told(toolset, Form::IndentedJson);
+        let answer = told(conflict(), Toolset::Layered).expect("an answer");
+        let answer: Value = serde_json::from_str(&answer).expect("JSON");
+        let expected =
+            json!({ "success": false, "error": "changed", "kind": "conflict", "hint": "read it again" });
+        assert_eq!(answer, expected);
+        assert!(told(Error::Unread(Box::new(conflict())), Toolset::Layered).is_err());
+        assert!(told(conflict(), Toolset::Core).is_err());
     }
 
     #[test]

@@ -5,18 +5,19 @@ use std::{borrow::Cow, sync::Arc};
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 use strata_engine::{
-    operation::{Audience, Effect, Entry, TextForm, Toolset},
+    operation::{Audience, Effect, Entry, Selection, TextForm},
     registry::OPERATIONS,
 };
 
 /// The argument by which a caller chooses the form of the reply.
 pub const FORMAT: &str = "format";
 
-/// The operations shown under `toolsets`, in the table's order; the first of a name wins.
-pub(super) fn shown(toolsets: &[Toolset]) -> Vec<&'static Entry> {
+/// The operations shown under `selections`, in the table's order; the first of a name wins.
+pub(super) fn shown(selections: &[Selection]) -> Vec<&'static Entry> {
     let mut shown: Vec<&'static Entry> = Vec::new();
     for entry in OPERATIONS {
-        let offered = toolsets.contains(&entry.spec.toolset) && entry.spec.audience == Audience::Everyone;
+        let asked_for = selections.iter().any(|selection| selection.has(entry));
+        let offered = asked_for && entry.spec.audience == Audience::Everyone;
         if offered && shown.iter().all(|e| e.spec.tool != entry.spec.tool) {
             shown.push(entry);
         }
@@ -24,9 +25,15 @@ pub(super) fn shown(toolsets: &[Toolset]) -> Vec<&'static Entry> {
     shown
 }
 
-/// The toolset that has a tool which a client may be shown.
-pub(super) fn toolset_of(tool: &str) -> Option<Toolset> {
-    shown(&Toolset::ALL).into_iter().find(|entry| entry.spec.tool == tool).map(|entry| entry.spec.toolset)
+/// The operation that a client means: by its name, or by an older one that is not listed.
+pub(super) fn find(entries: &[&'static Entry], tool: &str) -> Option<&'static Entry> {
+    let named = entries.iter().find(|entry| entry.spec.tool == tool);
+    named.or_else(|| entries.iter().find(|entry| entry.older_tools.contains(&tool))).copied()
+}
+
+/// The word of the toolset that has a tool which a client may be shown.
+pub(super) fn toolset_of(tool: &str) -> Option<&'static str> {
+    find(&shown(&Selection::ALL), tool).map(|entry| entry.spec.toolset.as_str())
 }
 
 /// An operation as clients see it.
@@ -50,9 +57,12 @@ fn annotations(title: &str, effect: Effect) -> ToolAnnotations {
 }
 
 /// The request's schema with the argument that every tool has. An operation's own argument of the
-/// same name stands.
+/// same name stands. A toolset that answers as its seed did takes the argument and does not list it.
 pub fn with_format(entry: &Entry) -> Value {
     let mut schema = (entry.request_schema)();
+    if entry.spec.toolset.answers_failures() {
+        return schema;
+    }
     if let Some(properties) = schema["properties"].as_object_mut() {
         properties.entry(FORMAT).or_insert_with(|| {
             let description = match entry.text_form {
@@ -76,20 +86,21 @@ mod tests {
         for entry in OPERATIONS {
             let schema = with_format(entry);
             assert_eq!(lint(&schema), Vec::<String>::new(), "{}", entry.spec.tool);
-            assert!(schema["properties"][FORMAT].is_object());
+            let listed = schema["properties"][FORMAT].is_object();
+            assert!(listed || entry.spec.toolset.answers_failures(), "{}", entry.spec.tool);
         }
     }
 
     #[test]
     fn the_list_is_the_same_every_time_and_names_are_unique() {
         let list = || -> Vec<Value> {
-            shown(&Toolset::ALL)
+            shown(&Selection::ALL)
                 .iter()
                 .map(|e| serde_json::to_value(tool(e)).expect("a tool serialises"))
                 .collect()
         };
         assert_eq!(list(), list());
-        let mut names: Vec<_> = shown(&Toolset::ALL).iter().map(|e| e.spec.tool).collect();
+        let mut names: Vec<_> = shown(&Selection::ALL).iter().map(|e| e.spec.tool).collect();
         names.sort_unstable();
         let unique = names.len();
         names.dedup();
@@ -98,7 +109,7 @@ mod tests {
 
     #[test]
     fn the_form_named_as_default_is_the_one_that_comes() {
-        for entry in OPERATIONS {
+        for entry in OPERATIONS.iter().filter(|entry| !entry.spec.toolset.answers_failures()) {
             let said = with_format(entry)["properties"][FORMAT]["description"].to_string();
             let default = match entry.text_form {
                 TextForm::Markdown => "markdown (default)",
@@ -110,13 +121,13 @@ mod tests {
 
     #[test]
     fn operations_for_people_are_not_shown() {
-        assert!(shown(&Toolset::ALL).iter().all(|e| e.spec.audience == Audience::Everyone));
+        assert!(shown(&Selection::ALL).iter().all(|e| e.spec.audience == Audience::Everyone));
         assert!(shown(&[]).is_empty());
     }
 
     #[test]
     fn tools_promise_no_output_schema() {
-        for entry in shown(&Toolset::ALL) {
+        for entry in shown(&Selection::ALL) {
             let value = serde_json::to_value(tool(entry)).expect("a tool serialises");
             assert!(value.get("outputSchema").is_none());
             assert_eq!(value["annotations"]["readOnlyHint"], entry.spec.effect == Effect::Read);

@@ -10,7 +10,7 @@ use strata_core::time::Timestamp;
 use super::{NewAudit, NewEpisode, NewReview};
 
 /// BLAKE3 over a name, the salt and `parts`, each preceded by its length and by whether there is a value.
-fn salted(name: &str, salt: &[u8; 16], parts: &[Option<&str>]) -> [u8; 32] {
+pub(super) fn salted(name: &str, salt: &[u8; 16], parts: &[Option<&str>]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     let mut add = |part: &[u8]| {
         hasher.update(&(part.len() as u64).to_le_bytes()).update(part);

@@ -3,6 +3,7 @@
 //! Whatever changes truth takes a [`Seq`], and a `Seq` comes only from writing an audit row in the
 //! same transaction. So nothing changes unrecorded, and the order of commits is the order of the audit.
 
+pub mod accesses;
 pub mod audit;
 pub mod changes;
 pub mod counts;
@@ -14,6 +15,7 @@ pub mod evidence;
 pub mod filter;
 pub mod history;
 pub mod jobs;
+pub mod l0_entries;
 pub mod lookup;
 pub mod memories;
 pub mod mentions;
@@ -44,6 +46,7 @@ use std::{
 
 use strata_core::{chain::Head, time::Timestamp};
 
+pub use accesses::{AccessFilter, AccessKind, AccessRow, FileAccesses};
 pub use audit::{AuditFilter, AuditTarget, NewAudit, Refusal};
 pub use changes::{Change, ChangeCursor, ChangePage, Changed};
 pub use counts::{MemoryCount, Totals};
@@ -54,6 +57,7 @@ pub use evidence::EvidenceRow;
 pub use filter::MemoryFilter;
 pub use history::History;
 pub use jobs::{JobRow, JobState, NewJob, Progress};
+pub use l0_entries::{L0EntryRow, NewL0Entry};
 pub use lookup::BandHit;
 pub use memories::{MemoryRow, NewMemory};
 pub use mentions::{LinkedMemory, Mention};
@@ -161,13 +165,21 @@ pub const SCHEMA: Schema = Schema {
             min_reader: 1,
             min_writer: 7,
         },
-        // An older writer would purge a text and leave it in the generations.
+        // An older writer would purge a text and leave the queries that repeat it.
         Migration {
             version: 9,
-            name: "vault",
-            sql: include_str!("0009_vault.sql"),
+            name: "access_and_l0",
+            sql: include_str!("0009_access_and_l0.sql"),
             min_reader: 1,
             min_writer: 9,
+        },
+        // An older writer would purge a text and leave it in the generations.
+        Migration {
+            version: 10,
+            name: "vault",
+            sql: include_str!("0010_vault.sql"),
+            min_reader: 1,
+            min_writer: 10,
         },
     ],
 };

@@ -178,6 +178,7 @@ impl LedgerWrite<'_> {
             _ => (None, None),
         };
         self.blank_mentions(id)?;
+        self.forget_queries()?;
         // A purged digest keeps its links: what it was made of is not distilled a second time.
         match kind {
             PurgedKind::Memory => {
