@@ -3,6 +3,7 @@
 mod graph;
 mod incoming;
 mod loading;
+mod vault;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,7 @@ use crate::{
     authority::{self, hexadecimal},
     engine::Engine,
     error::Error,
+    knowledge::vault::{look_everywhere, materialise},
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     paths,
     render::{Block, Document, Mark, Render, counted},
@@ -54,6 +56,8 @@ pub struct Response {
     pub entities: usize,
     /// Relations stored now.
     pub relations: usize,
+    /// Files of the vault stored now.
+    pub vault_files: usize,
     /// Tombstones stored now.
     pub purged: usize,
     /// Lines whose memory, event or review was here before.
@@ -105,7 +109,10 @@ impl Operation for Load {
         }
         let actors = incoming.authorise(engine, call)?;
         incoming.restrict(engine, call)?;
+        // A file that lies in the vault already has its place before one that comes in.
+        look_everywhere(engine, call)?;
         let loaded = store(engine, call, &incoming, &actors)?;
+        materialise(engine, call)?;
         index_everything(engine, call, &mut |_, _| Ok(()))?;
         Ok(Response { redacted: incoming.gate.redacted.clone(), ..loaded })
     }
@@ -132,12 +139,13 @@ fn store(engine: &Engine, call: &Call<'_>, incoming: &Incoming, actors: &Actors)
 impl Render for Response {
     fn render(&self) -> Document {
         let text = format!(
-            "loaded {}, {}, {}, {}, {} and {} ({} known already)",
+            "loaded {}, {}, {}, {}, {}, {} and {} ({} known already)",
             counted(self.memories, "memory"),
             counted(self.episodes, "episode"),
             counted(self.reviews, "review"),
             counted(self.entities, "entity"),
             counted(self.relations, "relation"),
+            counted(self.vault_files, "vault file"),
             counted(self.purged, "tombstone"),
             self.known
         );

@@ -46,8 +46,7 @@ impl Held {
             })?;
             return Ok(Self { place: place.clone(), file: None, head, text });
         };
-        // Above its folders the vault is there, or nobody could tell a new vault from one that is out of reach.
-        make_private_directory(directory_of(disk.root()))?;
+        make_vault(disk)?;
         let mut file = disk.open(&place.namespace, &place.path, &control)?;
         let head = settle(engine, call, disk, place, &mut file)?;
         let text = file.text().map(str::to_owned);
@@ -58,6 +57,11 @@ impl Held {
     pub(super) fn generation(&self) -> Option<i64> {
         self.head.as_ref().map(|head| head.generation)
     }
+}
+
+/// Above its folders the vault is there, or nobody could tell a new vault from one that is out of reach.
+pub(super) fn make_vault(disk: &Vault) -> Result<(), Error> {
+    Ok(make_private_directory(directory_of(disk.root()))?)
 }
 
 /// Brings a locked file and its rows together: completes a write that was cut short, or keeps what hands did.
@@ -90,8 +94,10 @@ fn settle(
         return Ok(head);
     }
     let unfinished = head.as_ref().filter(|head| announced == Some(head.generation));
+    // A file that is to be made anew from its rows has earlier generations, and is not there.
+    let is_as_before = before.as_ref().is_some_and(|before| before.holds(file.text()));
     if let Some(head) = unfinished
-        && before.as_ref().map_or(file.text().is_none(), |before| before.holds(file.text()))
+        && (is_as_before || file.text().is_none())
     {
         complete(engine, call, head, file)?;
         return Ok(Some(head.clone()));

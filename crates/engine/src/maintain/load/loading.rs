@@ -59,7 +59,8 @@ impl Loading<'_> {
         self.episodes(&incoming.episodes)?;
         self.digests(&incoming.memories)?;
         self.reviews(&incoming.reviews)?;
-        self.graph(&incoming.graph)
+        self.graph(&incoming.graph)?;
+        self.vault(&incoming.vault)
     }
 
     /// The snapshots that can show here what they showed where they come from: none, where there is more
