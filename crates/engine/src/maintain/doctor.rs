@@ -8,6 +8,7 @@ mod links;
 mod tenants;
 mod todos;
 mod upkeep;
+mod vault;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -83,7 +84,7 @@ impl Operation for Doctor {
         positional: &[],
         title: "Look the home over",
         about: "Checks the home: permissions and disk, what keeps tenants apart, schema, integrity, the audit with its signatures, texts, events, reviews, states, rules, links, \
-                snapshots, graph, todos, index, indexed files, configuration, leftovers, jobs, purges and backups. Each finding says what to do. Use \
+                snapshots, graph, todos, index, indexed files, the vault, configuration, leftovers, jobs, purges and backups. Each finding says what to do. Use \
                 it when something looks wrong or after a crash. It changes nothing unless `fix` is given, which does only \
                 what cannot lose anything.",
         effect: Effect::Write,
@@ -162,6 +163,7 @@ impl Examination<'_> {
         self.attempt("todos", Self::todos)?;
         self.attempt("index", Self::index)?;
         self.attempt("documents", Self::documents)?;
+        self.attempt("vault", Self::vault)?;
         self.attempt("leftovers", Self::leftovers)?;
         self.attempt("jobs", Self::jobs)?;
         self.attempt("purges", Self::open_purges)?;

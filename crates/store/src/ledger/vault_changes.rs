@@ -87,6 +87,12 @@ impl LedgerRead<'_> {
         self.transaction.query(&sql, &all.params, |row| self.vault_change_from(row))
     }
 
+    /// The change with this id.
+    pub fn vault_change(&self, id: &str) -> Result<Option<VaultChange>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM vault_changes WHERE tenant = $1 AND id = $2");
+        self.transaction.query_one(&sql, params![self.tenant, id], |row| self.vault_change_from(row))
+    }
+
     /// How many changes a filter lets through, whatever its limit.
     pub fn vault_change_count(&self, filter: &VaultChangeFilter) -> Result<i64, StoreError> {
         let all = filter.conditions(self.tenant);
@@ -129,6 +135,11 @@ impl LedgerWrite<'_> {
         ordinal: i64,
         seq: Seq,
     ) -> Result<(), StoreError> {
+        self.load_vault_change(&VaultChange { at: self.head.get().at, ..change.clone() }, ordinal, seq)
+    }
+
+    /// The same at the time that `change` has: of one that comes from another home.
+    pub fn load_vault_change(&self, change: &VaultChange, ordinal: i64, seq: Seq) -> Result<(), StoreError> {
         self.transaction.post(
             "INSERT INTO vault_changes (tenant, seq, ordinal, id, at, operation, namespace, domain, number, section,
                  agent_id, tool, summary, reason, source_ref, before_token, after_token, metadata)
@@ -138,7 +149,7 @@ impl LedgerWrite<'_> {
                 self.place(seq)?,
                 ordinal,
                 &change.id,
-                self.head.get().at,
+                change.at,
                 change.operation.as_str(),
                 &change.namespace,
                 &change.domain,

@@ -62,7 +62,8 @@ impl Loading<'_> {
         self.reviews(&incoming.reviews)?;
         self.todos(&incoming.todos)?;
         self.l0_entries(&incoming.l0_entries)?;
-        self.graph(&incoming.graph)
+        self.graph(&incoming.graph)?;
+        self.vault(&incoming.vault)
     }
 
     /// The snapshots that can show here what they showed where they come from: none, where there is more
