@@ -9,5 +9,6 @@ pub mod recall;
 pub mod reindex;
 pub mod reviews;
 mod room;
+pub mod routing;
 pub mod semantic;
 pub mod vault;

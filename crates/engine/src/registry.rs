@@ -25,7 +25,7 @@ use crate::{
     },
     knowledge::{
         access, entry::GetKnowledgeById, figures::GetMemoryV2Stats, files, l0, recall::RecallKnowledge,
-        reindex::ReindexVectorStore, reviews, semantic::SearchSemantic,
+        reindex::ReindexVectorStore, reviews, routing, semantic::SearchSemantic,
     },
     maintain::{
         backup, doctor::Doctor, due::Maintain, export::Export, import::Import, index_files::IndexFiles,
@@ -153,6 +153,9 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<reviews::pending::GetPendingReviews>(),
     entry::<reviews::approve::ApproveKnowledge>(),
     entry::<reviews::reject::RejectKnowledge>(),
+    // Where items belong.
+    entry::<routing::classify::Classify>(),
+    entry::<routing::capabilities::Capabilities>(),
     // Importers of older stores.
     entry::<ImportPLayer>(),
     entry::<ImportDrewgent>(),
