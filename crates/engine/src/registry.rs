@@ -23,7 +23,10 @@ use crate::{
         import_drewgent::ImportDrewgent, import_incidents::ImportIncidents, import_p_layer::ImportPLayer,
         import_rules::ImportRules,
     },
-    knowledge::{access, l0, reviews, routing, todo},
+    knowledge::{
+        access, entry::GetKnowledgeById, figures::GetMemoryV2Stats, files, l0, recall::RecallKnowledge,
+        reindex::ReindexVectorStore, reviews, routing, semantic::SearchSemantic, todo,
+    },
     maintain::{
         backup, doctor::Doctor, due::Maintain, export::Export, import::Import, index_files::IndexFiles,
         init::Init, jobs, load::Load, migrate_store::MigrateStore, purge::Purge, reembed::Reembed,
@@ -134,6 +137,17 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<todo::delete::Delete>(),
     entry::<todo::stats::Stats>(),
     entry::<todo::restore::Restore>(),
+    // Recall of knowledge, and its files.
+    entry::<RecallKnowledge>(),
+    entry::<SearchSemantic>(),
+    entry::<files::get::GetKnowledgeFile>(),
+    entry::<files::create::CreateKnowledgeFile>(),
+    entry::<files::update::UpdateKnowledgeFile>(),
+    entry::<files::delete::DeleteKnowledgeFile>(),
+    entry::<files::stats::ListMemoryStats>(),
+    entry::<GetKnowledgeById>(),
+    entry::<GetMemoryV2Stats>(),
+    entry::<ReindexVectorStore>(),
     // The index of knowledge and the hot page.
     entry::<l0::show::GetL0Index>(),
     entry::<l0::sync::SyncL0Index>(),
