@@ -23,9 +23,10 @@ use strata_store::{
 use crate::{
     authority::hexadecimal,
     clock::{Clock, IdSource, SystemClock, SystemIds},
+    context::hot,
     error::Error,
     judge::{self, Judge},
-    knowledge::{access, vault::VaultState},
+    knowledge::{access, l0, vault::VaultState},
     operation::Call,
     searcher::Searcher,
     settings::Settings,
@@ -47,6 +48,8 @@ pub struct Engine {
     searcher: Searcher,
     uses: Uses,
     accesses: access::Waiting,
+    index_entries: l0::Kept,
+    hot_pages: hot::Recent,
     vault: VaultState,
     judge: OnceLock<Option<Box<dyn Judge>>>,
     made: AtomicBool,
@@ -85,6 +88,8 @@ impl Engine {
             searcher,
             uses: Uses::default(),
             accesses: access::Waiting::default(),
+            index_entries: l0::Kept::default(),
+            hot_pages: hot::Recent::default(),
             vault,
             judge: OnceLock::new(),
             made: AtomicBool::new(false),
@@ -289,6 +294,16 @@ impl Engine {
         if self.ledger.write(&control, self.clock.now(), |w| w.add_accesses(&rows)).is_err() {
             self.accesses.give_back(rows);
         }
+    }
+
+    /// Entries of the index of knowledge that were read.
+    pub(crate) fn index_entries(&self) -> &l0::Kept {
+        &self.index_entries
+    }
+
+    /// The hot pages that were shown lately.
+    pub(crate) fn hot_pages(&self) -> &hot::Recent {
+        &self.hot_pages
     }
 
     /// Accesses that the ledger does not know of yet.

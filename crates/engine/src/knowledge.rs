@@ -2,5 +2,6 @@
 
 pub mod access;
 pub mod inject;
+pub mod l0;
 pub mod reviews;
 pub mod vault;

@@ -5,7 +5,7 @@ use crate::{
     bench::Bench,
     compat,
     consolidate::Consolidate,
-    context::{assemble::Assemble, operation::Context},
+    context::{assemble::Assemble, hot, operation::Context},
     contradictions::Contradictions,
     drift::DriftReport,
     episode::EpisodeRecord,
@@ -23,7 +23,7 @@ use crate::{
         import_drewgent::ImportDrewgent, import_incidents::ImportIncidents, import_p_layer::ImportPLayer,
         import_rules::ImportRules,
     },
-    knowledge::{access, inject, reviews},
+    knowledge::{access, inject, l0, reviews},
     maintain::{
         backup, doctor::Doctor, due::Maintain, export::Export, import::Import, index_files::IndexFiles,
         init::Init, jobs, load::Load, migrate_store::MigrateStore, purge::Purge, reembed::Reembed,
@@ -127,7 +127,13 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<ontology::apply::Apply>(),
     entry::<ontology::deprecate::Deprecate>(),
     entry::<ontology::retire::Retire>(),
+    // The index of knowledge and the hot page.
+    entry::<l0::show::GetL0Index>(),
+    entry::<l0::sync::SyncL0Index>(),
+    entry::<l0::manage::ManageL0Entry>(),
+    entry::<hot::show::GetHotPage>(),
     // The access log, and the review queue under the layered tools' names.
+    entry::<access::stats::GetAccessStats>(),
     entry::<access::timeline::GetDomainTimeline>(),
     entry::<access::prune::PruneAccessLog>(),
     entry::<reviews::pending::GetPendingReviews>(),

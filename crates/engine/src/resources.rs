@@ -41,7 +41,7 @@ pub const RESOURCES: &[Resource] = &[
         uri: "memory://hot",
         name: "hot",
         title: "Hot page",
-        about: "Headlines of rules, identity and the weightiest memories, about 1000 tokens at most.",
+        about: "Headlines of rules and identity, the index of knowledge and the weightiest memories, 1000 tokens at most.",
         mime: "text/markdown",
         read: hot::page,
     },

@@ -8,7 +8,7 @@ use std::{
 
 use jiff::tz::TimeZone;
 use serde::Deserialize;
-use strata_core::{error::ParseError, graph::constraints::Constraints};
+use strata_core::{error::ParseError, graph::constraints::Constraints, knowledge::l0};
 use strata_store::{Server, TlsOptions, ledger::LOCAL};
 
 use crate::{error::Error, network::Address};
@@ -134,6 +134,64 @@ pub struct Config {
     pub judge: Judge,
     /// Which knowledge is looked for and read.
     pub access_log: AccessLog,
+    /// The vault and its index.
+    pub knowledge: Knowledge,
+}
+
+/// The `[knowledge]` table.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Knowledge {
+    /// The index of the vault.
+    pub l0: L0,
+}
+
+/// The `[knowledge.l0]` table.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct L0 {
+    /// Whether every write brings the index up to date.
+    pub auto_sync: bool,
+    /// How its lines are written.
+    pub format: L0Format,
+    /// Where it lies; a relative path begins in the home. `vault/L0.md` when absent.
+    pub file: Option<PathBuf>,
+    /// What a line of the hermes format begins with.
+    pub tag: String,
+    /// The most bytes it may have.
+    pub budget_bytes: usize,
+}
+
+/// How the lines of the index are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum L0Format {
+    /// `[L0] domain: title → knowledge/domain.md`.
+    Hermes,
+    /// `[domain.md] title`.
+    Generic,
+}
+
+impl Default for L0 {
+    fn default() -> Self {
+        Self {
+            auto_sync: true,
+            format: L0Format::Hermes,
+            file: None,
+            tag: l0::TAG.into(),
+            budget_bytes: 16 << 10,
+        }
+    }
+}
+
+impl L0 {
+    /// How its lines are written, with the tag.
+    pub fn line_format(&self) -> l0::Format {
+        match self.format {
+            L0Format::Hermes => l0::Format::Hermes(self.tag.clone()),
+            L0Format::Generic => l0::Format::Generic,
+        }
+    }
 }
 
 /// The `[access_log]` table.

@@ -235,8 +235,11 @@ impl Vault {
     }
 
     fn is_there(&self) -> bool {
-        let above = files::directory_of(&self.root);
-        fs::read_dir(&self.root).is_ok() || (!self.root.exists() && fs::read_dir(above).is_ok())
+        // In a new home neither the vault nor the folder above it is made yet.
+        self.root
+            .ancestors()
+            .find(|folder| folder.exists())
+            .is_some_and(|folder| fs::read_dir(folder).is_ok())
     }
 }
 

@@ -69,6 +69,7 @@ fn entries_by_hand_are_replaced_removed_and_covered() {
             path: "team.md".into(),
             summary: summary.into(),
             writer: "human:ana".into(),
+            at: Timestamp(5),
             salt: [7; 16],
         };
         let principal = agent();

@@ -308,6 +308,7 @@ fn fill_knowledge(w: &LedgerWrite<'_>, seq: Seq) -> Result<(), StoreError> {
         path: "team.md".into(),
         summary: "谁做什么".into(),
         writer: "agent:test".into(),
+        at: Timestamp(START),
         salt: [9; 16],
     };
     let access = AccessRow {

@@ -1,12 +1,27 @@
 //! The hot page: what stands before an agent in every turn.
+//!
+//! Headlines of rules and identity, the index of knowledge, and the weightiest hot memories, inside a token budget. Its
+//! revision names what it says; whoever has a revision may ask for what changed since.
 
-use strata_core::{budget::estimate_tokens, memory::Tier};
+mod layout;
+mod recent;
+pub mod show;
+
+use std::collections::HashMap;
+
+use strata_core::{
+    knowledge::{l0::Entry, name::Name},
+    memory::Tier,
+};
 use strata_store::ledger::{MemoryFilter, MemoryRow};
 
+use self::layout::{Section, lay_out};
+pub use self::{layout::Page, recent::Recent};
 use super::operation::Standing;
 use crate::{
     engine::Engine,
     error::Error,
+    knowledge::l0,
     operation::Call,
     render::{neutral, shortened},
     rules::Ruled,
@@ -19,9 +34,17 @@ const LINE: usize = 140;
 /// Most memories considered.
 const CONSIDERED: usize = 200;
 
-/// Headlines of rules and identity, then of pinned and of the weightiest hot memories, with the count
-/// of tokens they cost.
+/// The page as a resource shows it.
+///
+/// # Errors
+/// Those of the store.
 pub fn page(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
+    Ok(make(engine, call, BUDGET)?.text)
+}
+
+/// The page within a budget of tokens. Rules and identity go first; of what they leave the index of knowledge and the
+/// memories have half each, and what one does not need the other gets.
+pub(crate) fn make(engine: &Engine, call: &Call<'_>, budget: u32) -> Result<Page, Error> {
     let (standing, mut rest) = engine.read(call, |r| {
         let hot = MemoryFilter {
             visible_from: Some(call.scope.clone()),
@@ -35,7 +58,31 @@ pub fn page(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
     rest.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then(b.number.cmp(&a.number)));
     let working = standing.working.iter().filter(|rule| rule.memory.state.tier == Tier::Hot);
     let ruling = standing.rules.iter().chain(&standing.identity).chain(working).map(rule_line);
-    Ok(lay_out(ruling.chain(rest.iter().map(line)).collect()))
+    let page = lay_out(
+        Section::in_order(ruling.collect()),
+        index_lines(engine, call)?,
+        Section::in_order(rest.iter().map(line).collect()),
+        budget,
+    );
+    engine.hot_pages().keep(call.scope, &page);
+    Ok(page)
+}
+
+/// The lines of the index of knowledge, by path. When not all fit, those by hand and the most used go first. A
+/// namespace that cannot be a folder has no knowledge.
+fn index_lines(engine: &Engine, call: &Call<'_>) -> Result<Section, Error> {
+    let Ok(namespace) = Name::parse(&call.scope.namespace) else { return Ok(Section::default()) };
+    let index = l0::build(engine, call, &namespace)?;
+    let uses = if index.entries.is_empty() { HashMap::new() } else { index.uses(engine, call)? };
+    let format = engine.settings().config.knowledge.l0.line_format();
+    let lines = index.entries.iter().map(|entry| neutral(&entry.line(&format))).collect();
+    let mut order: Vec<usize> = (0..index.entries.len()).collect();
+    let used = |entry: &Entry| uses.get(&entry.path.to_string()).copied().unwrap_or(0);
+    order.sort_by_key(|at| {
+        let entry = &index.entries[*at];
+        (!entry.by_hand, std::cmp::Reverse(used(entry)))
+    });
+    Ok(Section { lines, order })
 }
 
 /// A rule's line: when it applies stands before what it says.
@@ -59,50 +106,4 @@ fn conditioned(when: &str, memory: &MemoryRow) -> String {
     let text = if memory.title.is_empty() { &memory.body } else { &memory.title };
     let shown = neutral(&shortened(&format!("{when}{text}"), LINE));
     format!("- {} {} {}: {shown}", memory.id, memory.state.layer, memory.kind)
-}
-
-fn lay_out(lines: Vec<String>) -> String {
-    let total = lines.len();
-    let mut taken: Vec<String> = Vec::new();
-    let mut used = estimate_tokens(&frame(&[], 0, BUDGET));
-    for line in lines {
-        let cost = estimate_tokens(&line) + 1;
-        if used + cost > BUDGET {
-            break;
-        }
-        used += cost;
-        taken.push(line);
-    }
-    frame(&taken, total - taken.len(), used)
-}
-
-fn frame(lines: &[String], left_out: usize, tokens: u32) -> String {
-    let mut page = String::from(
-        "<strata-memory note=\"hot page: headlines of stored data; `recall` and `inspect` show more\">\n",
-    );
-    for line in lines {
-        page.push_str(line);
-        page.push('\n');
-    }
-    page.push_str(&format!(
-        "</strata-memory>\n{} shown, {left_out} more; about {tokens} tokens",
-        lines.len()
-    ));
-    page
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_page_keeps_its_budget_and_counts_honestly() {
-        let lines: Vec<String> = (0..500)
-            .map(|n| format!("- mem_{n:010} P5 fact: the number {n} matters for the launch"))
-            .collect();
-        let page = lay_out(lines);
-        let real = estimate_tokens(&page);
-        assert!(real <= BUDGET + BUDGET / 20, "{real}");
-        assert!(page.contains("more; about"));
-    }
 }

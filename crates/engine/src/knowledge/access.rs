@@ -6,6 +6,7 @@
 //! only where the configuration says so, without its secrets, and goes with the next purge.
 
 pub mod prune;
+pub mod stats;
 pub mod timeline;
 
 use std::{

@@ -18,6 +18,7 @@ use strata_core::{
 };
 use strata_store::ledger::VaultHead;
 
+pub(crate) use edit::record_with;
 pub use edit::{Change, Edited, Written, edit, edit_all, record};
 pub use event::Event;
 pub use look::{Problem, Seen, list, look, look_everywhere, notice};

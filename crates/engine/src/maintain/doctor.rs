@@ -150,6 +150,7 @@ impl Examination<'_> {
         self.attempt("texts", Self::texts)?;
         self.attempt("events", Self::events)?;
         self.attempt("reviews", Self::questions)?;
+        self.attempt("l0", Self::l0_entries)?;
         self.attempt("states", Self::states)?;
         self.attempt("rules", Self::rules)?;
         self.attempt("successors", Self::successors)?;

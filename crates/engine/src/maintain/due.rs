@@ -32,8 +32,8 @@ const REST: i64 = HOUR;
 /// Which tasks, and how.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct Request {
-    /// Only this task: consolidate, contradictions, wiki, drift, trash, index, jobs or
-    /// accesses.
+    /// Only this task: consolidate, contradictions, wiki, drift, trash, index, jobs, l0
+    /// or accesses.
     pub task: Option<String>,
     /// Also do what is not due yet.
     pub force: Option<bool>,

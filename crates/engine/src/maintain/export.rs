@@ -22,8 +22,8 @@ use strata_store::{
 };
 
 use super::transfer::{
-    DistilsLine, EpisodeLine, EvidenceLine, Header, LOAD, Line, MemoryLine, ProjectLine, PurgedLine,
-    ReviewLine, RuleLine, SnapshotLine, StateLine, VERSION, is_export, read_record,
+    DistilsLine, EpisodeLine, EvidenceLine, Header, L0EntryLine, LOAD, Line, MemoryLine, ProjectLine,
+    PurgedLine, ReviewLine, RuleLine, SnapshotLine, StateLine, VERSION, is_export, read_record,
 };
 use crate::{
     engine::Engine,
@@ -70,6 +70,8 @@ pub struct Response {
     pub entities: usize,
     /// Relations, those that were taken back too.
     pub relations: usize,
+    /// Entries of the index of knowledge that were written by hand.
+    pub l0_entries: usize,
     /// Tombstones.
     pub purged: usize,
 }
@@ -189,6 +191,7 @@ impl Content {
         let mut graph = graph::Graph::default();
         graph.collect(r, &chosen, &exported, |line| self.add(line))?;
         (self.counts.entities, self.counts.relations) = (graph.entities, graph.relations);
+        self.l0_entries(r, chosen)?;
         let mut purged = if everything { r.purged()? } else { Vec::new() };
         purged.sort_by_key(|p| (kind_order(p.kind), p.number));
         for row in purged {
@@ -230,6 +233,22 @@ impl Content {
                 self.add(&Line::Episode(Box::new(line)))?;
             }
         }
+    }
+
+    fn l0_entries(&mut self, r: &LedgerRead<'_>, chosen: impl Fn(&Scope) -> bool) -> Result<(), Error> {
+        for row in r.all_l0_entries()? {
+            if chosen(&Scope { namespace: row.namespace.clone(), ..Scope::user() }) {
+                self.counts.l0_entries += 1;
+                self.add(&Line::L0Entry(L0EntryLine {
+                    namespace: row.namespace,
+                    path: row.path,
+                    summary: row.summary,
+                    writer: row.writer,
+                    at: row.at.0,
+                }))?;
+            }
+        }
+        Ok(())
     }
 
     fn snapshots(&mut self, r: &LedgerRead<'_>) -> Result<(), Error> {

@@ -46,6 +46,8 @@ pub struct Response {
     pub episodes: usize,
     /// Reviews stored now.
     pub reviews: usize,
+    /// Entries of the index of knowledge that came in.
+    pub l0_entries: usize,
     /// Snapshots stored now.
     pub snapshots: usize,
     /// Snapshots left out, because they would show something else here than where they come from.

@@ -11,6 +11,7 @@
 //!   show something else under the same name;
 //! - `entity` and `relation`: the knowledge graph; a relation that was taken back has an end;
 //! - `mention`: that a memory speaks of an entity;
+//! - `l0_entry`: an entry of the index of knowledge that was written by hand;
 //! - `purged`: something that was erased for good.
 //!
 //! Times are microseconds since 1970 UTC; confidence and importance have six decimals. Nothing in the file
@@ -56,6 +57,8 @@ pub enum Line {
     Relation(Box<RelationLine>),
     /// A memory that speaks of an entity.
     Mention(MentionLine),
+    /// An entry of the index of knowledge that was written by hand.
+    L0Entry(L0EntryLine),
     /// A tombstone.
     Purged(PurgedLine),
 }
@@ -80,6 +83,21 @@ pub struct ProjectLine {
     pub key: String,
     /// What people call it.
     pub name: String,
+}
+
+/// An entry of the index of knowledge that was written by hand; without a summary it says that a file has none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct L0EntryLine {
+    /// The namespace whose index it stands in.
+    pub namespace: String,
+    /// The file it points at.
+    pub path: String,
+    /// What it says.
+    pub summary: String,
+    /// Who wrote it.
+    pub writer: String,
+    /// When, in microseconds since 1970 UTC.
+    pub at: i64,
 }
 
 /// Where something belongs.

@@ -19,6 +19,8 @@ pub struct NewL0Entry {
     pub summary: String,
     /// Who wrote it.
     pub writer: String,
+    /// When.
+    pub at: Timestamp,
     /// Sixteen random bytes. They salt its digest and go with it.
     pub salt: [u8; 16],
 }
@@ -117,7 +119,7 @@ impl LedgerWrite<'_> {
                 &new.path,
                 &new.summary,
                 &new.writer,
-                self.now,
+                new.at,
                 self.place(seq)?,
                 &new.salt
             ],

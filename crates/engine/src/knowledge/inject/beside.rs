@@ -1,19 +1,22 @@
 //! What others have to do with a write: the router, the index of the vault, and the other files.
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use strata_core::knowledge::{
     dedup::Mode,
     family::MIN_FAMILY,
     inject::{Elsewhere, stands_in},
-    l0,
 };
 
 use super::write::{Asked, Checked};
+pub(super) use crate::knowledge::l0::{Report, Synced};
 use crate::{
     engine::Engine,
     error::Error,
-    knowledge::vault::{self, Place, Written},
+    knowledge::{
+        l0,
+        vault::{self, Place, Written},
+    },
     operation::Call,
 };
 
@@ -34,20 +37,9 @@ pub(super) fn route(_engine: &Engine, _asked: &Asked<'_>, _checked: &Checked<'_>
     Ok(Ruling::Write(Box::default()))
 }
 
-/// What was done to the index of the vault.
-pub(super) type Report = Value;
-
-/// Whether the index of the vault shows what was written, and what was done to it.
-pub(super) struct Synced {
-    /// Whether it shows it.
-    pub(super) l0_synced: bool,
-    /// What was done.
-    pub(super) l0_sync_report: Report,
-}
-
 /// Brings the index up to date with these writes, once.
-pub(super) fn sync(_engine: &Engine, _call: &Call<'_>, _written: &[Written]) -> Synced {
-    Synced { l0_synced: false, l0_sync_report: json!({}) }
+pub(super) fn sync(engine: &Engine, call: &Call<'_>, written: &[Written]) -> Synced {
+    l0::sync_after_all(engine, call, written)
 }
 
 /// From how many sections on headings that differ in a date or version only are to be made one.
@@ -56,8 +48,8 @@ pub(super) fn min_family(_engine: &Engine) -> Option<usize> {
 }
 
 /// What a line of the index begins with.
-pub(super) fn tag(_engine: &Engine) -> &str {
-    l0::TAG
+pub(super) fn tag(engine: &Engine) -> &str {
+    &engine.settings().config.knowledge.l0.tag
 }
 
 /// Whether search has everything that is stored, words and vectors alike.

@@ -4,7 +4,7 @@ use strata_core::{memory::Layer, policy::Action, principal::Principal, redact::r
 use strata_store::{
     error::{Conflict, StoreError},
     files::Prepared,
-    ledger::{NewAudit, NewGeneration, Origin, VaultChange, VaultHead},
+    ledger::{LedgerWrite, NewAudit, NewGeneration, Origin, Seq, VaultChange, VaultHead},
 };
 
 use super::{Event, FileHead, MAX_FILE, Place, held::Held};
@@ -150,6 +150,36 @@ pub fn record(
             let seq = w.record(&audit)?;
             w.record_vault_change(row, 0, seq)?;
         }
+        authority::seal(w, call, &actor)
+    })?;
+    Ok(())
+}
+
+/// The same of one event whose change `job` makes, in the same transaction. `after_hash` is what the audit keeps of it.
+///
+/// # Errors
+/// Refusals by the policy; what `job` returns.
+pub(crate) fn record_with(
+    engine: &Engine,
+    call: &Call<'_>,
+    change: &Change<'_>,
+    (place, event): &(Place, Event),
+    after_hash: Option<[u8; 32]>,
+    job: &dyn Fn(&LedgerWrite<'_>, Seq) -> Result<(), StoreError>,
+) -> Result<(), Error> {
+    let target = place.target();
+    let actor = authority::authorise(engine, call, change.action, Layer::P5, &target)?;
+    let row = event.row(engine, change, place)?;
+    let audit = NewAudit {
+        layer: Some(Layer::P5),
+        reason: &row.reason,
+        after_hash,
+        ..NewAudit::new(&actor, call.face, event.operation.as_str(), &target)
+    };
+    engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
+        let seq = w.record(&audit)?;
+        w.record_vault_change(&row, 0, seq)?;
+        job(w, seq)?;
         authority::seal(w, call, &actor)
     })?;
     Ok(())

@@ -73,6 +73,23 @@ impl Examination<'_> {
     }
 }
 
+impl Examination<'_> {
+    /// Every entry of the index of knowledge that was written by hand says what was written.
+    pub(super) fn l0_entries(&mut self) -> Result<(), Error> {
+        let ledger = self.engine.existing_ledger()?;
+        let altered = ledger.read(&self.engine.control(self.call), |r| r.altered_l0_entries())?;
+        if altered.is_empty() {
+            self.ok("l0", "every entry that was written into the index of knowledge is as it was written");
+            return Ok(());
+        }
+        let places: Vec<String> =
+            altered.iter().map(|(namespace, path)| format!("{namespace}/{path}")).collect();
+        let count = counted(altered.len(), "entry");
+        self.bad("l0", format!("{count} not as written: {}", named(&places)), HINT);
+        Ok(())
+    }
+}
+
 /// How many are from before the audit covered such texts.
 fn not_covered<F>(report: &CoveredReport<F>) -> String {
     match report.uncovered {

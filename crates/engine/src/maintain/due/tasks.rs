@@ -16,7 +16,7 @@ use crate::{
     drift::{self, DriftReport},
     engine::Engine,
     error::Error,
-    knowledge::access,
+    knowledge::{access, l0},
     maintain::{old_indexes, reembed, reindex::index_everything},
     operation::{Call, Operation},
     render::counted,
@@ -81,6 +81,13 @@ pub const TASKS: &[Task] = &[
         every: 20 * HOUR,
         applies: always,
         run: clear_jobs,
+    },
+    Task {
+        name: "l0",
+        about: "bring the index of knowledge up to date",
+        every: 20 * HOUR,
+        applies: always,
+        run: sync_index,
     },
     Task {
         name: "accesses",
@@ -190,6 +197,10 @@ fn clear_jobs(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
         .existing_ledger()?
         .write(&engine.control(call), now, |w| Ok((w.expire_jobs()?, w.forget_jobs(before)?)))?;
     Ok(format!("{} ended, {removed} removed", counted(ended, "dead job")))
+}
+
+fn sync_index(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
+    Ok(format!("{} written", counted(l0::sync_everything(engine, call)?, "index file")))
 }
 
 fn prune_accesses(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {

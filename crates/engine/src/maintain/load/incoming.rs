@@ -7,6 +7,7 @@ use strata_core::{
     duplicate,
     error::ParseError,
     id::Id,
+    knowledge::name::{Name, NameError, VaultPath},
     memory::{Kind, Layer, Status},
     policy::{self, Action, Verdict},
     principal::{Principal, PrincipalKind},
@@ -14,8 +15,8 @@ use strata_core::{
     time::Timestamp,
 };
 use strata_store::ledger::{
-    EvidenceRow, NewEpisode, NewMemory, NewReview, PurgedKind, ReviewDecision, ReviewStatus, RuleAttributes,
-    State,
+    EvidenceRow, NewEpisode, NewL0Entry, NewMemory, NewReview, PurgedKind, ReviewDecision, ReviewStatus,
+    RuleAttributes, State,
 };
 
 use super::graph::IncomingGraph;
@@ -25,8 +26,8 @@ use crate::{
     error::Error,
     gate::Gate,
     maintain::transfer::{
-        EpisodeLine, EvidenceLine, LOAD, Line, MemoryLine, PurgedLine, ReviewLine, RuleLine, ScopeFields,
-        SnapshotLine, StateLine, record_of,
+        EpisodeLine, EvidenceLine, L0EntryLine, LOAD, Line, MemoryLine, PurgedLine, ReviewLine, RuleLine,
+        ScopeFields, SnapshotLine, StateLine, record_of,
     },
     operation::Call,
     snapshot,
@@ -42,6 +43,7 @@ pub(super) struct Incoming {
     pub(super) reviews: Vec<(NewReview, ReviewDecision)>,
     pub(super) snapshots: Vec<SnapshotLine>,
     pub(super) graph: IncomingGraph,
+    pub(super) l0_entries: Vec<NewL0Entry>,
     pub(super) purged: Vec<(PurgedKind, PurgedLine)>,
 }
 
@@ -113,6 +115,10 @@ impl Incoming {
             Line::Entity(e) => self.graph.entity(&mut self.gate, &e)?,
             Line::Relation(r) => self.graph.relation(&mut self.gate, &r)?,
             Line::Mention(m) => self.graph.mention(&m)?,
+            Line::L0Entry(e) => {
+                let entry = self.l0_entry(engine, &e)?;
+                self.l0_entries.push(entry);
+            }
             Line::Purged(p) => {
                 let kind = PurgedKind::parse(&p.kind).map_err(|e| Error::parse("kind", &e))?;
                 whole_id(&p.id)?;
@@ -120,6 +126,18 @@ impl Incoming {
             }
         }
         Ok(())
+    }
+
+    fn l0_entry(&mut self, engine: &Engine, line: &L0EntryLine) -> Result<NewL0Entry, Error> {
+        let wrong = |error: NameError| Error::argument("path", error.to_string(), "export the file again");
+        Ok(NewL0Entry {
+            namespace: Name::parse(&line.namespace).map_err(wrong)?.to_string(),
+            path: VaultPath::parse(&line.path).map_err(wrong)?.to_string(),
+            summary: self.gate.field("summary", Some(&line.summary))?.unwrap_or_default(),
+            writer: writer(&mut self.gate, &line.writer)?,
+            at: Timestamp(line.at),
+            salt: engine.ids().salt(),
+        })
     }
 
     fn needed(&mut self, field: &str, text: &str) -> Result<String, Error> {

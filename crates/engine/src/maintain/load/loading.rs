@@ -9,8 +9,8 @@ use strata_core::{
 use strata_store::{
     error::StoreError,
     ledger::{
-        DigestLink, LedgerWrite, NewAudit, NewEpisode, NewMemory, NewReview, NewSnapshot, PurgedKind,
-        RawKind, ReviewDecision, Seq, State,
+        DigestLink, LedgerWrite, NewAudit, NewEpisode, NewL0Entry, NewMemory, NewReview, NewSnapshot,
+        PurgedKind, RawKind, ReviewDecision, Seq, State,
     },
 };
 
@@ -59,6 +59,7 @@ impl Loading<'_> {
         self.episodes(&incoming.episodes)?;
         self.digests(&incoming.memories)?;
         self.reviews(&incoming.reviews)?;
+        self.l0_entries(&incoming.l0_entries)?;
         self.graph(&incoming.graph)
     }
 
@@ -296,6 +297,26 @@ impl Loading<'_> {
             let seq = self.w.record(&row.asking(asked))?;
             self.w.load_review(asked, decision, seq)?;
             self.loaded.reviews += 1;
+        }
+        Ok(())
+    }
+
+    /// Entries of the index of knowledge; one that points at the same file here stays.
+    fn l0_entries(&mut self, entries: &[NewL0Entry]) -> Result<(), StoreError> {
+        for entry in entries {
+            let here = self.w.l0_entries([&entry.namespace, &entry.namespace])?;
+            if here.iter().any(|known| known.path == entry.path) {
+                self.loaded.known += 1;
+                continue;
+            }
+            let row = NewAudit {
+                layer: Some(Layer::P5),
+                after_hash: Some(entry.digest()),
+                ..NewAudit::new(&self.actors.owner, self.call.face, LOAD, &entry.path)
+            };
+            let seq = self.w.record(&row)?;
+            self.w.put_l0_entry(entry, seq)?;
+            self.loaded.l0_entries += 1;
         }
         Ok(())
     }
