@@ -4,6 +4,7 @@ pub mod access;
 pub mod entry;
 pub mod figures;
 pub mod files;
+pub mod inject;
 pub mod l0;
 pub mod recall;
 pub mod reindex;

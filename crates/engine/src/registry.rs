@@ -24,8 +24,9 @@ use crate::{
         import_rules::ImportRules,
     },
     knowledge::{
-        access, entry::GetKnowledgeById, figures::GetMemoryV2Stats, files, l0, recall::RecallKnowledge,
-        reindex::ReindexVectorStore, reviews, routing, semantic::SearchSemantic, todo,
+        access, entry::GetKnowledgeById, figures::GetMemoryV2Stats, files, inject, l0,
+        recall::RecallKnowledge, reindex::ReindexVectorStore, reviews, routing, semantic::SearchSemantic,
+        todo,
     },
     maintain::{
         backup, doctor::Doctor, due::Maintain, export::Export, import::Import, index_files::IndexFiles,
@@ -163,6 +164,9 @@ pub const OPERATIONS: &[Entry] = &[
     // Where items belong.
     entry::<routing::classify::Classify>(),
     entry::<routing::capabilities::Capabilities>(),
+    // Durable knowledge.
+    entry::<inject::InjectKnowledge>(),
+    entry::<inject::BatchInjectKnowledge>(),
     // Importers of older stores.
     entry::<ImportPLayer>(),
     entry::<ImportDrewgent>(),
