@@ -15,7 +15,7 @@ use self::{
 };
 use super::{
     import::MAX_FILE,
-    reindex::index_everything,
+    reindex::{index_everything, look_at_tables},
     transfer::{self, bad_line},
 };
 use strata_store::files;
@@ -119,6 +119,7 @@ impl Operation for Load {
         let loaded = store(engine, call, &incoming, &actors)?;
         materialise(engine, call)?;
         index_everything(engine, call, &mut |_, _| Ok(()))?;
+        look_at_tables(engine, call, loaded.memories + loaded.episodes + loaded.entities + loaded.relations);
         Ok(Response { redacted: incoming.gate.redacted.clone(), ..loaded })
     }
 }

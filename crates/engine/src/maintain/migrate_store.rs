@@ -12,7 +12,7 @@ use strata_store::{
     moving::{self, Move, Moved, TableDigest},
 };
 
-use super::reindex::index_everything;
+use super::reindex::{index_everything, look_at_tables};
 use crate::{
     authority::{self, PUBLIC_KEY, hexadecimal, parse_public_key, public_key_text},
     engine::Engine,
@@ -165,6 +165,7 @@ fn complete(to: &Engine, call: &Call<'_>) -> Result<u64, Error> {
     })?;
     moving::finish(to.existing_ledger()?, &to.control(call), to.clock().now())?;
     vault::materialise(to, call)?;
+    look_at_tables(to, call, usize::MAX);
     Ok(index_behind)
 }
 

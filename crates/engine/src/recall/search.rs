@@ -163,7 +163,7 @@ fn ranked(
     let control = engine.control(call);
     let ledger = engine.ledger(call)?;
     let caught_up = engine.follow_truth(call)?;
-    let unsearched = caught_up.behind.saturating_sub(caught_up.pending.len() as u64);
+    let unsearched = caught_up.unsearched;
     let searcher = engine.searcher();
     let collections = collections(ledger.tenant(), &query.scope);
     let people = searcher.index().people(&control, &collections)?;

@@ -16,6 +16,7 @@ use crate::{
     drift::{self, DriftReport},
     engine::Engine,
     error::Error,
+    job,
     knowledge::{access, l0, vault},
     maintain::{old_indexes, reembed, reindex::index_everything},
     operation::{Call, Operation},
@@ -200,9 +201,10 @@ fn tidy_index(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
 fn clear_jobs(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
     let now = engine.clock().now();
     let before = Timestamp(now.0.saturating_sub(KEPT));
-    let (ended, removed) = engine
-        .existing_ledger()?
-        .write(&engine.control(call), now, |w| Ok((w.expire_jobs()?, w.forget_jobs(before)?)))?;
+    let (ledger, control) = (engine.existing_ledger()?, engine.control(call));
+    let gone = ledger.read(&control, job::gone)?;
+    let (ended, removed) = ledger
+        .write(&control, now, |w| Ok((w.expire_jobs()? + w.end_jobs_of(&gone)?, w.forget_jobs(before)?)))?;
     Ok(format!("{} ended, {removed} removed", counted(ended, "dead job")))
 }
 
