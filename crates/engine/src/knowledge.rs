@@ -1,5 +1,6 @@
 //! Durable knowledge in the vault: files of sections, their index, routes and todos. One operation per file.
 
 pub mod access;
+pub mod changelog;
 pub mod reviews;
 pub mod vault;

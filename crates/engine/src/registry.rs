@@ -23,7 +23,7 @@ use crate::{
         import_drewgent::ImportDrewgent, import_incidents::ImportIncidents, import_p_layer::ImportPLayer,
         import_rules::ImportRules,
     },
-    knowledge::{access, reviews},
+    knowledge::{access, changelog, reviews},
     maintain::{
         backup, doctor::Doctor, due::Maintain, export::Export, import::Import, index_files::IndexFiles,
         init::Init, jobs, load::Load, migrate_store::MigrateStore, purge::Purge, reembed::Reembed,
@@ -130,6 +130,8 @@ pub const OPERATIONS: &[Entry] = &[
     // The access log, and the review queue under the layered tools' names.
     entry::<access::timeline::GetDomainTimeline>(),
     entry::<access::prune::PruneAccessLog>(),
+    entry::<changelog::list::GetMemoryChangelog>(),
+    entry::<changelog::stats::GetMemoryChangelogStats>(),
     entry::<reviews::pending::GetPendingReviews>(),
     entry::<reviews::approve::ApproveKnowledge>(),
     entry::<reviews::reject::RejectKnowledge>(),

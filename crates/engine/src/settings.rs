@@ -132,6 +132,8 @@ pub struct Config {
     pub gate: Gate,
     /// The language model that may be asked for advice.
     pub judge: Judge,
+    /// TEMP
+    pub changelog: Changelog,
     /// Which knowledge is looked for and read.
     pub access_log: AccessLog,
 }
@@ -159,6 +161,23 @@ impl AccessLog {
 impl Default for AccessLog {
     fn default() -> Self {
         Self { enabled: true, log_query: true, retention_days: 90 }
+    }
+}
+
+/// TEMP
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Changelog {
+    /// TEMP
+    pub enabled: bool,
+    /// TEMP
+    pub path: Option<PathBuf>,
+    /// TEMP
+    pub retention_days: Option<u32>,
+}
+impl Default for Changelog {
+    fn default() -> Self {
+        Self { enabled: true, path: None, retention_days: None }
     }
 }
 

@@ -74,7 +74,7 @@ pub use sources::{NewSource, SourceRow, SourceState};
 pub use states::{State, StateRow};
 pub use usage::UsageRow;
 pub use vault::{GenerationRow, NewGeneration, Origin, VaultHead, vault_hash};
-pub use vault_changes::{VaultChange, VaultChangeFilter};
+pub use vault_changes::{VaultChange, VaultChangeFilter, VaultChangeTotal};
 pub use verify::{
     AuditReport, CoveredReport, EventFinding, Finding, Link, MemoryFinding, QuestionFinding, RuleFinding,
 };
