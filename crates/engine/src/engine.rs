@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use strata_core::time::Timestamp;
+use strata_core::{route::Router, time::Timestamp, vocabulary::Vocabulary};
 use strata_embed::Embedder;
 use strata_store::{
     error::StoreError,
@@ -25,7 +25,7 @@ use crate::{
     clock::{Clock, IdSource, SystemClock, SystemIds},
     error::Error,
     judge::{self, Judge},
-    knowledge::{access, vault::VaultState},
+    knowledge::{access, routing::words::Words, vault::VaultState},
     operation::Call,
     searcher::Searcher,
     settings::Settings,
@@ -49,8 +49,11 @@ pub struct Engine {
     accesses: access::Waiting,
     vault: VaultState,
     judge: OnceLock<Option<Box<dyn Judge>>>,
+    words: OnceLock<Words>,
     made: AtomicBool,
     home_made: OnceLock<()>,
+    born: OnceLock<()>,
+    fresh_salt: OnceLock<[u8; 16]>,
 }
 
 impl Engine {
@@ -87,8 +90,11 @@ impl Engine {
             accesses: access::Waiting::default(),
             vault,
             judge: OnceLock::new(),
+            words: OnceLock::new(),
             made: AtomicBool::new(false),
             home_made: OnceLock::new(),
+            born: OnceLock::new(),
+            fresh_salt: OnceLock::new(),
         }
     }
 
@@ -152,6 +158,7 @@ impl Engine {
         job: impl FnOnce(&LedgerRead<'_>) -> Result<T, StoreError>,
     ) -> Result<T, Error> {
         if !self.is_initialised()? {
+            self.is_empty_place(call)?;
             return Ok(T::default());
         }
         Ok(self.ledger.read(&self.control(call), job)?)
@@ -160,9 +167,50 @@ impl Engine {
     /// Whether the store holds a ledger of this tenant.
     ///
     /// # Errors
-    /// Those of connecting to a server.
+    /// Those of connecting to a server, and that what is there is half a copy.
     pub fn is_initialised(&self) -> Result<bool, Error> {
-        Ok(self.ledger.database().exists(&Control::default())?)
+        let control = Control::default();
+        if !self.ledger.database().exists(&control)? {
+            return Ok(false);
+        }
+        if self.born.get().is_none() {
+            match self.ledger.read(&control, |r| r.is_born()) {
+                Ok(true) => drop(self.born.set(())),
+                Ok(false) => {
+                    let path = self.ledger.database().path().to_path_buf();
+                    return Err(StoreError::CutOff { path }.into());
+                }
+                // It is there, and whoever reads it hears what is wrong with it.
+                Err(_) => {}
+            }
+        }
+        Ok(true)
+    }
+
+    /// That nothing is stored is an answer where something can be: not on a server that nobody has set up, where it
+    /// may be the wrong database as well.
+    ///
+    /// # Errors
+    /// `NotInitialized` there, and those of connecting.
+    pub(crate) fn is_empty_place(&self, call: &Call<'_>) -> Result<(), Error> {
+        if self.ledger.database().is_made(&self.control(call))? {
+            return Ok(());
+        }
+        Err(Error::NotInitialized { home: self.place() })
+    }
+
+    /// The salt for a passphrase that is not set yet; the same for as long as this engine lives.
+    pub(crate) fn fresh_salt(&self) -> [u8; 16] {
+        *self.fresh_salt.get_or_init(|| {
+            let mut salt = [0; 16];
+            self.ids.fill(&mut salt);
+            salt
+        })
+    }
+
+    /// The same, if one was asked for.
+    pub(crate) fn drawn_salt(&self) -> Option<[u8; 16]> {
+        self.fresh_salt.get().copied()
     }
 
     /// Where the store is, for people: the home, or the server's user, host and database.
@@ -221,6 +269,18 @@ impl Engine {
     pub fn with_judge(mut self, judge: Box<dyn Judge>) -> Self {
         self.judge = OnceLock::from(Some(judge));
         self
+    }
+
+    /// The router and the scan for states, with the words of the configuration.
+    pub(crate) fn words(&self) -> &Words {
+        self.words.get_or_init(|| Words::new(&self.settings.config))
+    }
+
+    /// What finds statements that are open or resolved, with the words of the configuration: for
+    /// [`strata_core::knowledge::state::scan`].
+    pub fn states(&self) -> (&Router, &Vocabulary) {
+        let words = self.words();
+        (&words.states, &words.state_words)
     }
 
     /// Search.

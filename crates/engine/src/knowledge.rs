@@ -3,4 +3,6 @@
 pub mod access;
 pub mod changelog;
 pub mod reviews;
+pub mod routing;
+pub mod todo;
 pub mod vault;

@@ -23,7 +23,7 @@ use crate::{
         import_drewgent::ImportDrewgent, import_incidents::ImportIncidents, import_p_layer::ImportPLayer,
         import_rules::ImportRules,
     },
-    knowledge::{access, changelog, reviews},
+    knowledge::{access, changelog, reviews, routing, todo},
     maintain::{
         backup, doctor::Doctor, due::Maintain, export::Export, import::Import, index_files::IndexFiles,
         init::Init, jobs, load::Load, migrate_store::MigrateStore, purge::Purge, reembed::Reembed,
@@ -127,6 +127,13 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<ontology::apply::Apply>(),
     entry::<ontology::deprecate::Deprecate>(),
     entry::<ontology::retire::Retire>(),
+    // Todos.
+    entry::<todo::add::Add>(),
+    entry::<todo::list::List>(),
+    entry::<todo::update::Update>(),
+    entry::<todo::delete::Delete>(),
+    entry::<todo::stats::Stats>(),
+    entry::<todo::restore::Restore>(),
     // The access log, and the review queue under the layered tools' names.
     entry::<access::timeline::GetDomainTimeline>(),
     entry::<access::prune::PruneAccessLog>(),
@@ -135,6 +142,9 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<reviews::pending::GetPendingReviews>(),
     entry::<reviews::approve::ApproveKnowledge>(),
     entry::<reviews::reject::RejectKnowledge>(),
+    // Where items belong.
+    entry::<routing::classify::Classify>(),
+    entry::<routing::capabilities::Capabilities>(),
     // Importers of older stores.
     entry::<ImportPLayer>(),
     entry::<ImportDrewgent>(),

@@ -7,6 +7,7 @@ use strata_core::error::ErrorKind;
 use strata_engine::{
     operation::{Audience, Effect, Entry, Toolset},
     registry::OPERATIONS,
+    settings::keys::KEYS,
 };
 use strata_server::mcp::with_format;
 
@@ -86,6 +87,14 @@ pub(super) fn environment() -> String {
         page.push_str(&format!("| `{}` | {} |\n", variable.name, cell(variable.about)));
     }
     page.push_str(
+        "\n## Variables of layered-memory\n\nEach stands for a setting of `config.toml` and wins over it. \
+         [layered-config.md](../layered-config.md) tells what they mean, and which have no meaning here.\n\n\
+         | variable | setting |\n| --- | --- |\n",
+    );
+    for (variable, name) in KEYS.iter().filter_map(|key| Some((key.variable?, key.name))) {
+        page.push_str(&format!("| `{variable}` | `{name}` |\n"));
+    }
+    page.push_str(
         "\n## Signs of an agent\n\nA command is a person's when it runs on a terminal and none of these is set; otherwise \
          it acts as `agent:shell`. A name that ends in `_` stands for every variable that begins with it.\n\n\
          | variable | program |\n| --- | --- |\n",
@@ -124,7 +133,7 @@ const fn meaning(kind: ErrorKind) -> &'static str {
         ErrorKind::Busy => "The store or the server is busy: try again later.",
         ErrorKind::Deadline => "The call took longer than it may.",
         ErrorKind::Cancelled => "The caller withdrew the call.",
-        ErrorKind::NotInitialized => "The home holds no store yet.",
+        ErrorKind::NotInitialized => "The home or the server holds no store yet, or half a copy of one.",
         ErrorKind::Unavailable => "A file or the home cannot be reached or written.",
         ErrorKind::Newer => "The store was written by a newer Strata than this one understands.",
         ErrorKind::Corrupt => "Stored data contradicts itself: run `strata doctor`.",
