@@ -1,6 +1,7 @@
 //! Durable knowledge in the vault: files of sections, their index, routes and todos. One operation per file.
 
 pub mod access;
+pub mod changelog;
 pub mod entry;
 pub mod figures;
 pub mod files;

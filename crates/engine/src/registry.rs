@@ -24,7 +24,7 @@ use crate::{
         import_rules::ImportRules,
     },
     knowledge::{
-        access, entry::GetKnowledgeById, figures::GetMemoryV2Stats, files, inject, l0,
+        access, changelog, entry::GetKnowledgeById, figures::GetMemoryV2Stats, files, inject, l0,
         recall::RecallKnowledge, reindex::ReindexVectorStore, reviews, routing, semantic::SearchSemantic,
         todo,
     },
@@ -158,6 +158,8 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<access::stats::GetAccessStats>(),
     entry::<access::timeline::GetDomainTimeline>(),
     entry::<access::prune::PruneAccessLog>(),
+    entry::<changelog::list::GetMemoryChangelog>(),
+    entry::<changelog::stats::GetMemoryChangelogStats>(),
     entry::<reviews::pending::GetPendingReviews>(),
     entry::<reviews::approve::ApproveKnowledge>(),
     entry::<reviews::reject::RejectKnowledge>(),

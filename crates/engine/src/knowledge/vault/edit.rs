@@ -8,7 +8,7 @@ use strata_store::{
 };
 
 use super::{Event, FileHead, MAX_FILE, Place, held::Held};
-use crate::{authority, engine::Engine, error::Error, operation::Call};
+use crate::{authority, engine::Engine, error::Error, knowledge::changelog, operation::Call};
 
 /// How often an edit is made on what others wrote meanwhile.
 const TRIES: usize = 5;
@@ -115,6 +115,9 @@ pub fn edit_all(
         let steps = steps.collect::<Result<Vec<_>, _>>()?;
         if let Some(written) = store(engine, call, &actor, change, steps)? {
             engine.index_what_was_stored(call);
+            if written.iter().any(Written::is_changed) {
+                changelog::follow(engine, call);
+            }
             return Ok(written);
         }
     }
@@ -155,6 +158,7 @@ pub fn record(
         }
         authority::seal(w, call, &actor)
     })?;
+    changelog::follow(engine, call);
     Ok(())
 }
 
