@@ -4,12 +4,14 @@ use std::path::Path;
 
 use strata_core::{
     id::{Id, IdKind},
-    markdown,
+    knowledge::family::steady_heading,
+    markdown::{self, Outline},
     redact::{clean_text, redact},
 };
 use strata_store::{
     files,
     index::{Section, cut},
+    ledger::{SourceRow, vault},
 };
 
 use crate::error::Error;
@@ -38,6 +40,57 @@ pub fn sections(text: &str) -> Vec<Section> {
         body: text[section.body.clone()].trim().to_owned(),
     });
     found.filter(|s| !s.body.is_empty()).collect()
+}
+
+/// Whether a source is a file of the vault, whose text the ledger holds.
+pub fn is_of_vault(source: &SourceRow) -> bool {
+    source.root.starts_with(vault::ROOT)
+}
+
+/// The sections of a source, whose text is given for a file of the vault.
+pub fn sections_of(source: &SourceRow, vault_text: Option<&str>) -> Result<Vec<Section>, Error> {
+    match vault_text {
+        Some(text) => Ok(vault_sections(&source.path, text)),
+        None if is_of_vault(source) => Ok(Vec::new()),
+        None => read_sections(&Path::new(&source.root).join(&source.path)),
+    }
+}
+
+/// A file of the vault as its `##` sections, titled `domain > heading` without what varies in the heading; what stands
+/// outside of them is titled by the domain alone. Hands may have put secrets into it, so they are taken out here too.
+fn vault_sections(path: &str, text: &str) -> Vec<Section> {
+    let stem = path.strip_suffix(".md").unwrap_or(path);
+    let domain = stem.rsplit('/').next().unwrap_or(stem);
+    let clean = clean_text(text).text;
+    let clean = redact(&clean).text;
+    let outline = Outline::parse(&clean);
+    let mut sections = Vec::new();
+    let mut apart = |text: &str| {
+        let body = without_headings(text);
+        sections.push(Section { title: domain.to_owned(), body });
+        sections.len() - 1
+    };
+    apart(outline.preamble());
+    let mut end = outline.entries().first().map_or(clean.len(), |first| first.head.start);
+    let mut found = Vec::new();
+    for (index, entry) in outline.entries().iter().enumerate() {
+        let between = apart(&clean[end..entry.head.start]);
+        let title = format!("{domain} > {}", steady_heading(&entry.title));
+        found.push((between, Section { title, body: outline.body(index).to_owned() }));
+        end = entry.body.end;
+    }
+    apart(clean.get(end..).unwrap_or(""));
+    for (shift, (between, section)) in found.into_iter().enumerate() {
+        sections.insert(between + shift + 1, section);
+    }
+    sections.retain(|section| !section.body.is_empty());
+    sections
+}
+
+/// A text without its lines that are headings of the first level: they name, and say nothing.
+fn without_headings(text: &str) -> String {
+    let lines = text.lines().filter(|line| !line.starts_with("# "));
+    lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
 /// The section in which a part (as the index counts them) lies.

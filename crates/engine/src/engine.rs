@@ -16,7 +16,7 @@ use strata_store::{
     faults::FaultPlan,
     files::make_private_directory,
     index::CaughtUp,
-    ledger::{Birth, Ledger, LedgerRead},
+    ledger::{AccessRow, Birth, Ledger, LedgerRead},
     sql::Control,
 };
 
@@ -25,7 +25,7 @@ use crate::{
     clock::{Clock, IdSource, SystemClock, SystemIds},
     error::Error,
     judge::{self, Judge},
-    knowledge::routing::words::Words,
+    knowledge::{access, routing::words::Words, vault::VaultState},
     operation::Call,
     searcher::Searcher,
     settings::Settings,
@@ -46,6 +46,8 @@ pub struct Engine {
     ledger: Ledger,
     searcher: Searcher,
     uses: Uses,
+    accesses: access::Waiting,
+    vault: VaultState,
     judge: OnceLock<Option<Box<dyn Judge>>>,
     words: OnceLock<Words>,
     made: AtomicBool,
@@ -75,6 +77,7 @@ impl Engine {
             Some(server) => Ledger::on_server(server.clone(), faults.clone()),
         };
         let searcher = Searcher::new(&settings, faults.clone());
+        let vault = VaultState::new(&settings, faults);
         Self {
             settings,
             clock,
@@ -82,6 +85,8 @@ impl Engine {
             ledger,
             searcher,
             uses: Uses::default(),
+            accesses: access::Waiting::default(),
+            vault,
             judge: OnceLock::new(),
             words: OnceLock::new(),
             made: AtomicBool::new(false),
@@ -271,9 +276,38 @@ impl Engine {
         }
     }
 
+    /// The files of the vault, and what is known of them.
+    pub(crate) fn vault(&self) -> &VaultState {
+        &self.vault
+    }
+
     /// Uses that the ledger does not know of yet.
     pub fn uses(&self) -> &Uses {
         &self.uses
+    }
+
+    /// Notes accesses to knowledge; see [`access`].
+    pub(crate) fn note_accesses(&self, rows: Vec<AccessRow>) {
+        if self.accesses.add(rows) {
+            self.write_down_accesses();
+        }
+    }
+
+    /// Writes down the accesses that wait. What the ledger does not take now waits on.
+    pub(crate) fn write_down_accesses(&self) {
+        let rows = self.accesses.take();
+        if rows.is_empty() {
+            return;
+        }
+        let control = Control::default().ending_in(access::PATIENCE);
+        if self.ledger.write(&control, self.clock.now(), |w| w.add_accesses(&rows)).is_err() {
+            self.accesses.give_back(rows);
+        }
+    }
+
+    /// Accesses that the ledger does not know of yet.
+    pub(crate) fn accesses(&self) -> &access::Waiting {
+        &self.accesses
     }
 
     /// Statistics only: a failure is passed over.
@@ -290,5 +324,6 @@ impl Drop for Engine {
         if !batch.is_empty() {
             self.write_down(&batch, &Control::default().ending_in(CLOSING));
         }
+        self.write_down_accesses();
     }
 }

@@ -28,7 +28,15 @@ impl Gate {
     /// # Errors
     /// `TooLarge` above [`MAX_BODY`]; an argument error when nothing remains to store.
     pub fn body(&mut self, field: &str, text: &str) -> Result<String, Error> {
-        let body = self.pass(field, text, MAX_BODY)?;
+        self.text(field, text, MAX_BODY)
+    }
+
+    /// Lets a text of at most `limit` bytes through that is kept in a file.
+    ///
+    /// # Errors
+    /// As for [`Gate::body`], with that limit.
+    pub fn text(&mut self, field: &str, text: &str, limit: usize) -> Result<String, Error> {
+        let body = self.pass(field, text, limit)?;
         if is_blank(&body) {
             let message = if self.stripped {
                 "holds only text that Strata itself had delivered"

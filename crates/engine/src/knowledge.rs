@@ -1,3 +1,7 @@
 //! Durable knowledge in the vault: files of sections, their index, routes and todos. One operation per file.
 
+pub mod access;
+pub mod reviews;
 pub mod routing;
+pub mod todo;
+pub mod vault;

@@ -23,7 +23,7 @@ use crate::{
         import_drewgent::ImportDrewgent, import_incidents::ImportIncidents, import_p_layer::ImportPLayer,
         import_rules::ImportRules,
     },
-    knowledge::routing,
+    knowledge::{access, reviews, routing, todo},
     maintain::{
         backup, doctor::Doctor, due::Maintain, export::Export, import::Import, index_files::IndexFiles,
         init::Init, jobs, load::Load, migrate_store::MigrateStore, purge::Purge, reembed::Reembed,
@@ -130,6 +130,19 @@ pub const OPERATIONS: &[Entry] = &[
     // Where items belong.
     entry::<routing::classify::Classify>(),
     entry::<routing::capabilities::Capabilities>(),
+    // Todos.
+    entry::<todo::add::Add>(),
+    entry::<todo::list::List>(),
+    entry::<todo::update::Update>(),
+    entry::<todo::delete::Delete>(),
+    entry::<todo::stats::Stats>(),
+    entry::<todo::restore::Restore>(),
+    // The access log, and the review queue under the layered tools' names.
+    entry::<access::timeline::GetDomainTimeline>(),
+    entry::<access::prune::PruneAccessLog>(),
+    entry::<reviews::pending::GetPendingReviews>(),
+    entry::<reviews::approve::ApproveKnowledge>(),
+    entry::<reviews::reject::RejectKnowledge>(),
     // Importers of older stores.
     entry::<ImportPLayer>(),
     entry::<ImportDrewgent>(),

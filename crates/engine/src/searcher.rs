@@ -210,11 +210,11 @@ impl LedgerTruth<'_> {
                 SourceKind::Episode => {
                     (r.episode_by_number(source.number)?.map(|row| episode_subject(r.tenant(), row)), None)
                 }
-                SourceKind::Document => (None, r.source(source.number)?),
+                SourceKind::Document => (None, file_of(r, source.number)?),
             })
         })?;
         let tenant = self.ledger.tenant();
-        let subject = subject.or_else(|| file.as_ref().and_then(|row| document_subject(tenant, row)));
+        let subject = subject.or_else(|| file.as_ref().and_then(|file| document_subject(tenant, file)));
         Ok(Change { mark: Mark::default(), source, subject })
     }
 
@@ -222,7 +222,7 @@ impl LedgerTruth<'_> {
     fn told(
         ledger: &LedgerRead<'_>,
         changes: &[ledger::Change],
-    ) -> Result<Vec<(Change, Option<SourceRow>)>, StoreError> {
+    ) -> Result<Vec<(Change, Option<File>)>, StoreError> {
         let mut subjects = Subjects::of(ledger, changes)?;
         let tell = |change: &ledger::Change| {
             let (table, kind, number) = match change.what {
@@ -233,7 +233,7 @@ impl LedgerTruth<'_> {
                 Changed::PurgedEpisode(n) => (4, SourceKind::Episode, n),
             };
             let subject = subjects.take(ledger.tenant(), change);
-            let file = if let Changed::Source(n) = change.what { ledger.source(n)? } else { None };
+            let file = if let Changed::Source(n) = change.what { file_of(ledger, n)? } else { None };
             let mark = Mark { seq: change.seq, ordinal: (table << NUMBER_BITS) | number };
             Ok((Change { mark, source: Source { kind, number }, subject }, file))
         };
@@ -304,10 +304,10 @@ impl TruthReader for LedgerTruth<'_> {
     fn changes(&self, after: Mark, limit: usize) -> Result<Vec<Change>, StoreError> {
         let told: Vec<_> = self.read(|r| Self::told(r, &r.changes_behind(cursor(after), limit)?))?;
         // Files are read when no snapshot is held any more.
-        let with_text = |(mut change, file): (Change, Option<SourceRow>)| {
+        let with_text = |(mut change, file): (Change, Option<File>)| {
             change.subject = change
                 .subject
-                .or_else(|| file.as_ref().and_then(|row| document_subject(self.ledger.tenant(), row)));
+                .or_else(|| file.as_ref().and_then(|file| document_subject(self.ledger.tenant(), file)));
             change
         };
         Ok(told.into_iter().map(with_text).collect())
@@ -395,13 +395,25 @@ fn episode_subject(tenant: &str, row: EpisodeRow) -> Subject {
     }
 }
 
-/// An indexed file as it is on disk now; `None` when it is gone or cannot be read.
-fn document_subject(tenant: &str, row: &SourceRow) -> Option<Subject> {
+/// An indexed file, and its text where the ledger holds it.
+type File = (SourceRow, Option<String>);
+
+fn file_of(ledger: &LedgerRead<'_>, number: i64) -> Result<Option<File>, StoreError> {
+    let Some(row) = ledger.source(number)? else { return Ok(None) };
+    let text = match documents::is_of_vault(&row) {
+        true => ledger.vault_head_text(number)?,
+        false => None,
+    };
+    Ok(Some((row, text)))
+}
+
+/// An indexed file as it is now; `None` when it is gone or cannot be read.
+fn document_subject(tenant: &str, (row, text): &File) -> Option<Subject> {
     if row.state != SourceState::Present {
         return None;
     }
     let path = std::path::Path::new(&row.root).join(&row.path);
-    let sections = documents::read_sections(&path).ok()?;
+    let sections = documents::sections_of(row, text.as_deref()).ok()?;
     Some(Subject {
         collection: collection(tenant, &row.namespace, row.project.as_deref()),
         sections,

@@ -69,6 +69,8 @@ pub struct Holds {
     pub episodes: i64,
     /// Indexed files that are there.
     pub documents: i64,
+    /// Todos that are neither done nor given up.
+    pub open_todos: i64,
     /// Proposals that wait for a person.
     pub pending_reviews: i64,
     /// Lines of the audit.
@@ -135,12 +137,13 @@ fn holds(engine: &Engine, call: &Call<'_>) -> Result<Holds, Error> {
         Access::ReadOnly(reason) => Some(reason.to_string()),
         _ => None,
     };
-    let Totals { memories, episodes, sources, pending_reviews, audit, .. } = totals;
+    let Totals { memories, episodes, sources, open_todos, pending_reviews, audit, .. } = totals;
     Ok(Holds {
         by_layer,
         memories,
         episodes,
         documents: sources,
+        open_todos,
         pending_reviews,
         audit,
         has_secret,
@@ -196,13 +199,14 @@ impl Render for Response {
 }
 
 impl Holds {
-    fn pairs(&self) -> [(String, String); 5] {
+    fn pairs(&self) -> [(String, String); 6] {
         let layers: Vec<String> = self.by_layer.iter().map(|(l, n)| format!("{l}: {n}")).collect();
         let layers = if layers.is_empty() { "none".to_owned() } else { layers.join(", ") };
         [
             ("memories in force here", layers),
             ("episodes", self.episodes.to_string()),
             ("indexed files", self.documents.to_string()),
+            ("open todos", self.open_todos.to_string()),
             ("waiting for review", self.pending_reviews.to_string()),
             ("audit lines", self.audit.to_string()),
         ]

@@ -4,8 +4,10 @@ use std::{
     fs::{self, File, TryLockError},
     io::{self, BufWriter, Read, Seek, SeekFrom, Write},
     path::{Component, Path, PathBuf},
-    time::Duration,
+    time::{Duration, UNIX_EPOCH},
 };
+
+use strata_core::time::Timestamp;
 
 use crate::{
     error::{Conflict, StoreError},
@@ -46,6 +48,63 @@ fn replace_with(
     put_in_place(temporary, &target, directory, faults)
 }
 
+/// Content that is durable beside the file it will replace: all that is left to do is the rename.
+#[derive(Debug)]
+pub struct Prepared {
+    temporary: tempfile::NamedTempFile,
+    target: PathBuf,
+    modified: Timestamp,
+}
+
+impl Prepared {
+    /// Writes `content` beside `path`, whose folder exists.
+    pub fn new(path: &Path, content: &[u8]) -> Result<Self, StoreError> {
+        let target = resolve_link(path)?;
+        let explain = |error: io::Error| explain_io("write", &target, &error);
+        let mut temporary = tempfile::NamedTempFile::new_in(directory_of(&target)).map_err(explain)?;
+        temporary.write_all(content).map_err(explain)?;
+        keep_permissions(&target, temporary.as_file()).map_err(explain)?;
+        temporary.as_file().sync_all().map_err(explain)?;
+        let modified = modified(&temporary.as_file().metadata().map_err(explain)?);
+        Ok(Self { temporary, target, modified })
+    }
+
+    /// The time of change that the file will have.
+    pub fn modified(&self) -> Timestamp {
+        self.modified
+    }
+
+    /// Replaces the file if it still holds `before` (`None`: if it does not exist), else fails with
+    /// [`Conflict::FileMoved`] and leaves it alone.
+    pub fn swap(self, _lock: &FileLock, before: Option<&[u8]>, faults: &FaultPlan) -> Result<(), StoreError> {
+        faults.visit(FaultPoint::BeforeRename, &self.target)?;
+        still_holds(&self.target, before)?;
+        rename_into_place(self.temporary, &self.target)?;
+        faults.visit(FaultPoint::AfterRename, &self.target)?;
+        let directory = directory_of(&self.target);
+        sync_directory(directory).map_err(|error| explain_io("write", directory, &error))
+    }
+}
+
+/// When a file was last changed, as the file system says; 0 where it does not say.
+pub fn modified(metadata: &fs::Metadata) -> Timestamp {
+    let since = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    Timestamp(since.and_then(|since| i64::try_from(since.as_micros()).ok()).unwrap_or(0))
+}
+
+/// Fails with [`Conflict::FileMoved`] unless the file holds `before` (`None`: does not exist).
+fn still_holds(path: &Path, before: Option<&[u8]>) -> Result<(), StoreError> {
+    let found = match fs::read(path) {
+        Ok(bytes) => Some(bytes),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(explain_io("read", path, &error)),
+    };
+    if found.as_deref() != before {
+        return Err(Conflict::FileMoved { path: path.to_path_buf() }.into());
+    }
+    Ok(())
+}
+
 fn put_in_place(
     temporary: tempfile::NamedTempFile,
     target: &Path,
@@ -58,6 +117,17 @@ fn put_in_place(
     rename_into_place(temporary, target)?;
     faults.visit(FaultPoint::AfterRename, target)?;
     sync_directory(directory).map_err(|error| explain_io("write", directory, &error))
+}
+
+/// [`write_atomic`] without waiting for the disk, for a file that can be made anew from others: other processes see the
+/// old bytes or the new ones; after power loss it may be empty.
+pub fn write_derived(path: &Path, content: &[u8]) -> Result<(), StoreError> {
+    let target = resolve_link(path)?;
+    let mut temporary = tempfile::NamedTempFile::new_in(directory_of(&target))
+        .map_err(|error| explain_io("write", &target, &error))?;
+    let written = temporary.write_all(content).and_then(|()| keep_permissions(&target, temporary.as_file()));
+    written.map_err(|error| explain_io("write", &target, &error))?;
+    rename_into_place(temporary, &target)
 }
 
 /// Content in the making, in a file without a name: any amount takes little memory, and nothing is left of it
@@ -105,14 +175,7 @@ impl Scratch {
 /// [`Conflict::FileMoved`]. The lock keeps Strata's own processes apart; the comparison notices
 /// everybody else.
 pub fn swap(_lock: &FileLock, path: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<(), StoreError> {
-    let found = match fs::read(path) {
-        Ok(bytes) => Some(bytes),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(explain_io("read", path, &error)),
-    };
-    if found.as_deref() != before {
-        return Err(Conflict::FileMoved { path: path.to_path_buf() }.into());
-    }
+    still_holds(path, before)?;
     write_atomic(path, after)
 }
 
@@ -141,7 +204,7 @@ pub fn append_line(path: &Path, line: &str, control: &Control) -> Result<(), Sto
 /// The right to write one file, held by one process at a time until dropped. The operating system
 /// takes it back when the process dies.
 #[derive(Debug)]
-pub struct FileLock(#[expect(dead_code, reason = "held for its lock")] File);
+pub struct FileLock(File);
 
 impl FileLock {
     /// Waits for the right to write `target`, up to the patience of `control`.
@@ -155,6 +218,23 @@ impl FileLock {
         let file = open_private(&place)?;
         lock_file(&file, &place, control)?;
         Ok(Self(file))
+    }
+
+    /// Leaves a word for whoever holds the lock next, in case this process dies; `""` takes it back.
+    pub fn note(&self, word: &str) -> io::Result<()> {
+        let mut file = &self.0;
+        file.set_len(0)?;
+        file.seek(SeekFrom::Start(0))?;
+        file.write_all(word.as_bytes())
+    }
+
+    /// The word that was left; empty when there is none.
+    pub fn noted(&self) -> io::Result<String> {
+        let mut file = &self.0;
+        file.seek(SeekFrom::Start(0))?;
+        let mut word = String::new();
+        file.read_to_string(&mut word)?;
+        Ok(word)
     }
 }
 
@@ -279,7 +359,7 @@ pub fn make_private_directory(directory: &Path) -> Result<(), StoreError> {
 
 /// Opens a file for writing, as it is; a new one is empty and for this user alone.
 pub(crate) fn open_private(path: &Path) -> Result<File, StoreError> {
-    private(fs::OpenOptions::new().create(true).truncate(false).write(true))
+    private(fs::OpenOptions::new().create(true).truncate(false).read(true).write(true))
         .open(path)
         .map_err(|error| explain_io("open", path, &error))
 }

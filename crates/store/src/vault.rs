@@ -6,7 +6,6 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    time::UNIX_EPOCH,
 };
 
 use strata_core::{
@@ -16,7 +15,8 @@ use strata_core::{
 
 use crate::{
     error::{Conflict, StoreError},
-    files::{self, FileLock, explain_io},
+    faults::{FaultPlan, FaultPoint},
+    files::{self, FileLock, Prepared, explain_io},
     sql::Control,
 };
 
@@ -28,6 +28,7 @@ pub const MAX_FILE: u64 = 5 << 20;
 pub struct Vault {
     root: PathBuf,
     locks: PathBuf,
+    faults: FaultPlan,
 }
 
 /// A file of a namespace as it was found.
@@ -75,7 +76,39 @@ pub enum Reading {
 impl Vault {
     /// The vault below `root`; its locks are files in `locks`, outside of it. Nothing is created.
     pub fn new(root: &Path, locks: &Path) -> Self {
-        Self { root: root.to_owned(), locks: locks.to_owned() }
+        Self { root: root.to_owned(), locks: locks.to_owned(), faults: FaultPlan::none() }
+    }
+
+    /// The same, with faults scripted for tests.
+    #[must_use]
+    pub fn with_faults(self, faults: &FaultPlan) -> Self {
+        Self { faults: faults.clone(), ..self }
+    }
+
+    /// The folder of all namespaces.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The namespaces that have a folder, by name. Folders that no namespace can have are passed over.
+    pub fn namespaces(&self) -> io::Result<Vec<Name>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.root)? {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let parsed = Name::parse(&name).ok().filter(|parsed| parsed.as_str() == name);
+            if entry.file_type()?.is_dir() {
+                names.extend(parsed);
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// Bytes and time of change of a regular file; `None` when it cannot be told.
+    pub fn stamp(&self, namespace: &Name, path: &VaultPath) -> Option<(u64, Timestamp)> {
+        let metadata = fs::symlink_metadata(self.place(namespace, path)).ok()?;
+        metadata.is_file().then(|| (metadata.len(), files::modified(&metadata)))
     }
 
     /// Looks at the folder of a namespace and those below it. Hidden files and links are passed over.
@@ -144,7 +177,7 @@ impl Vault {
                 return Err(StoreError::Invalid(format!("`{namespace}/{path}` cannot be edited: {reason}")));
             }
         };
-        Ok(OpenFile { lock, place, text })
+        Ok(OpenFile { lock, place, text, faults: self.faults.clone() })
     }
 
     /// [`Vault::open`] for two different files. Their locks are taken in one order, whichever comes first, so that two
@@ -214,12 +247,49 @@ pub struct OpenFile {
     lock: FileLock,
     place: PathBuf,
     text: Option<String>,
+    faults: FaultPlan,
 }
 
 impl OpenFile {
     /// What the file holds; `None` when there is none.
     pub fn text(&self) -> Option<&str> {
         self.text.as_deref()
+    }
+
+    /// Where it lies.
+    pub fn place(&self) -> &Path {
+        &self.place
+    }
+
+    /// Writes the text that shall replace the file beside it, so that only a rename is left to do.
+    pub fn prepare(&self, text: &str) -> Result<Prepared, StoreError> {
+        files::make_private_directory(files::directory_of(&self.place))?;
+        Prepared::new(&self.place, text.as_bytes())
+    }
+
+    /// Puts a prepared text in place if the file still holds [`OpenFile::text`]; else fails with
+    /// [`Conflict::FileMoved`] and leaves it alone.
+    pub fn put(&mut self, prepared: Prepared, text: &str) -> Result<(), StoreError> {
+        prepared.swap(&self.lock, self.text.as_deref().map(str::as_bytes), &self.faults)?;
+        self.text = Some(text.to_owned());
+        Ok(())
+    }
+
+    /// Notes which generation is about to be written, so that whoever opens the file after this process died can tell
+    /// an unfinished write from what somebody did by hand.
+    pub fn announce(&self, generation: i64) -> Result<(), StoreError> {
+        self.lock.note(&generation.to_string()).map_err(|error| explain_io("note", &self.place, &error))
+    }
+
+    /// Notes that nothing is unfinished.
+    pub fn conclude(&self) -> Result<(), StoreError> {
+        self.lock.note("").map_err(|error| explain_io("note", &self.place, &error))
+    }
+
+    /// The generation whose write was announced and not concluded.
+    pub fn announced(&self) -> Result<Option<i64>, StoreError> {
+        let word = self.lock.noted().map_err(|error| explain_io("read", &self.place, &error))?;
+        Ok(word.parse().ok())
     }
 
     /// Replaces the file, or makes it, if it still holds [`OpenFile::text`]; else fails with [`Conflict::FileMoved`] and
@@ -239,6 +309,7 @@ impl OpenFile {
     pub fn remove(&mut self) -> Result<(), StoreError> {
         let Some(text) = &self.text else { return Ok(()) };
         let explain = |error: io::Error| explain_io("delete", &self.place, &error);
+        self.faults.visit(FaultPoint::BeforeRename, &self.place)?;
         if fs::read(&self.place).map_err(explain)? != text.as_bytes() {
             return Err(Conflict::FileMoved { path: self.place.clone() }.into());
         }
@@ -288,7 +359,5 @@ fn examine(entry: &fs::DirEntry, place: &str) -> Result<FoundFile, String> {
         return Err(format!("its name is not written as `{path}`"));
     }
     let metadata = entry.metadata().map_err(|error| error.to_string())?;
-    let since = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    let micros = since.and_then(|since| i64::try_from(since.as_micros()).ok()).unwrap_or(0);
-    Ok(FoundFile { path, size: metadata.len(), modified: Timestamp(micros) })
+    Ok(FoundFile { path, size: metadata.len(), modified: files::modified(&metadata) })
 }

@@ -21,9 +21,10 @@ use strata_store::{
     Control, StoreError,
     faults::FaultPlan,
     ledger::{
-        DigestLink, EntityFilter, EpisodeFilter, EvidenceRow, Ledger, LedgerRead, MemoryFilter, Mention,
-        NewAudit, NewEntity, NewEpisode, NewJob, NewMemory, NewRelation, NewReview, NewSnapshot, NewSource,
-        PurgedKind, RawKind, RuleAttributes, SCHEMA, SourceState, State, set_hash,
+        AccessKind, AccessRow, DigestLink, EntityFilter, EpisodeFilter, EvidenceRow, Ledger, LedgerRead,
+        LedgerWrite, MemoryFilter, Mention, NewAudit, NewEntity, NewEpisode, NewJob, NewL0Entry, NewMemory,
+        NewRelation, NewReview, NewSnapshot, NewSource, PurgedKind, RawKind, RuleAttributes, SCHEMA, Seq,
+        SourceState, State, set_hash,
     },
 };
 
@@ -286,6 +287,7 @@ fn fill_newer(fixture: &Fixture) -> Result<(), StoreError> {
             origin: Origin::Inferred,
             confidence: 0.25,
         })?;
+        fill_knowledge(w, seq)?;
         let seq = audited(w, "snapshot_create", "start")?;
         let rows = w.live_at(seq.get())?;
         let live = i64::try_from(rows.len()).expect("few");
@@ -297,6 +299,29 @@ fn fill_newer(fixture: &Fixture) -> Result<(), StoreError> {
         let seq = audited(w, "purge", lost.id.as_str())?;
         w.purge(PurgedKind::Memory, lost.id.as_str(), seq).map(drop)
     })
+}
+
+/// A look at knowledge, and an entry that points at some.
+fn fill_knowledge(w: &LedgerWrite<'_>, seq: Seq) -> Result<(), StoreError> {
+    let entry = NewL0Entry {
+        namespace: "shared".into(),
+        path: "team.md".into(),
+        summary: "谁做什么".into(),
+        writer: "agent:test".into(),
+        salt: [9; 16],
+    };
+    let access = AccessRow {
+        at: Timestamp(START),
+        reader: "shared".into(),
+        namespace: "shared".into(),
+        path: "infra/proxy.md".into(),
+        kind: AccessKind::Recall,
+        query: Some("proxy".into()),
+        rank: Some(1),
+        score: Some(13.5),
+    };
+    w.put_l0_entry(&entry, seq)?;
+    w.add_accesses(std::slice::from_ref(&access))
 }
 
 fn entity(fixture: &Fixture, label: &str, kind: &str) -> NewEntity {

@@ -23,6 +23,7 @@ mod server_limits;
 mod server_replica;
 mod server_shared;
 mod story;
+mod todos;
 mod wording;
 
 use strata_testkit::{binary::Binary, home::TestHome};

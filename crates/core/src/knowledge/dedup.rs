@@ -3,6 +3,7 @@
 //! A value that changed is never a duplicate, and text that would be lost is never replaced: then the caller is
 //! asked to fuse the two.
 
+use super::words::Words;
 use crate::{
     duplicate::{Comparison, Difference, DifferenceKind, Verdict, compare},
     markdown::heading_key,
@@ -144,6 +145,9 @@ fn upsert(target: Option<usize>, content: &str, known: &[Known<'_>], likest: Opt
         {
             Action::Replace(like.index)
         }
+        Verdict::ChangedValue if target != Some(like.index) && is_of_another_thing(&like.differences) => {
+            fresh
+        }
         Verdict::ChangedValue | Verdict::Opposed | Verdict::NearDuplicate => Action::DeferFusion(like.index),
         Verdict::Different if like.similarity >= FUSE_COSINE => Action::DeferFusion(like.index),
         Verdict::Different => fresh,
@@ -166,9 +170,10 @@ fn likest(
     if let Some(found) = of_target.or_else(|| target.and_then(clash)) {
         return Some(found);
     }
-    let is_other = |index: &usize| Some(*index) != target && is_comparable(content, known[*index].body);
-    let others = (0..known.len()).filter(is_other);
-    let worded = others.map(read).filter(|like| like.verdict != Verdict::Different);
+    let worded = nearest(target, content, known)
+        .into_iter()
+        .map(read)
+        .filter(|like| like.verdict != Verdict::Different);
     let by_words = worded.max_by(|a, b| rank(a).cmp(&rank(b)).then(a.similarity.total_cmp(&b.similarity)));
     by_words.or_else(|| {
         let near = neighbours.iter().filter(|n| n.index < known.len() && n.cosine >= FUSE_COSINE);
@@ -176,6 +181,20 @@ fn likest(
         let (index, similarity) = (best.index, best.cosine);
         Some(Likeness { index, similarity, verdict: Verdict::Different, differences: Vec::new() })
     })
+}
+
+/// Most sections beside the target that are compared in full.
+const MOST_COMPARED: usize = 12;
+
+/// The sections that share most words with the text, those of quite another length left out.
+fn nearest(target: Option<usize>, content: &str, known: &[Known<'_>]) -> Vec<usize> {
+    let words = Words::of(content);
+    let is_other = |index: &usize| Some(*index) != target && is_comparable(content, known[*index].body);
+    let shares = (0..known.len()).filter(is_other).map(|index| (index, words.shared_with(known[index].body)));
+    let mut near: Vec<(usize, f64)> = shares.filter(|(_, share)| *share > 0.0).collect();
+    near.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    near.truncate(MOST_COMPARED);
+    near.into_iter().map(|(index, _)| index).collect()
 }
 
 /// Whether two texts are of about the same length: with four times as many words, one says more than the other.
@@ -204,17 +223,24 @@ fn is_about_one_thing(differences: &[Difference]) -> bool {
     differences.iter().all(|found| ![Identifier, Name, Order, Path, Word].contains(&found.kind))
 }
 
+/// Whether a text that stands under another heading speaks of another host, name or identifier in the same words: then both are
+/// facts of their own.
+fn is_of_another_thing(differences: &[Difference]) -> bool {
+    use DifferenceKind::{Address, Identifier, Name, Path, Url, Word};
+    differences.iter().any(|found| [Address, Identifier, Name, Path, Url, Word].contains(&found.kind))
+}
+
 /// Most statements of the new and of the old text that are compared one by one.
 const MAX_STATEMENTS: (usize, usize) = (24, 96);
 
 /// A statement of `old` that `new` makes again with another value, where the texts as wholes are different.
 fn changed_statement(new: &str, old: &str) -> Option<Comparison> {
-    let old: Vec<&str> = statements(old).into_iter().take(MAX_STATEMENTS.1).collect();
-    let pairs = statements(new)
-        .into_iter()
-        .take(MAX_STATEMENTS.0)
-        .flat_map(|new| old.iter().map(move |old| (new, *old)));
-    pairs.map(|(new, old)| compare(new, old)).find(|found| {
+    let old: Vec<Statement<'_>> = Statement::all(old).take(MAX_STATEMENTS.1).collect();
+    let new: Vec<Statement<'_>> = Statement::all(new).take(MAX_STATEMENTS.0).collect();
+    let near =
+        |new| old.iter().filter(move |old: &&Statement<'_>| old.is_near(new)).map(move |old| (new, old));
+    let pairs = new.iter().flat_map(near);
+    pairs.map(|(new, old)| compare(new.text, old.text)).find(|found| {
         let changed = matches!(found.verdict, Verdict::ChangedValue | Verdict::Opposed);
         changed && is_about_one_thing(&found.differences)
     })
@@ -222,12 +248,36 @@ fn changed_statement(new: &str, old: &str) -> Option<Comparison> {
 
 /// Whether every statement of `old` is made again in `new`, be it with another value. Of long texts it is not known.
 fn covers(new: &str, old: &str) -> bool {
-    let (new, old) = (statements(new), statements(old));
+    let new: Vec<Statement<'_>> = Statement::all(new).take(MAX_STATEMENTS.1 + 1).collect();
+    let old: Vec<Statement<'_>> = Statement::all(old).take(MAX_STATEMENTS.1 + 1).collect();
     if new.len().max(old.len()) > MAX_STATEMENTS.1 {
         return false;
     }
-    old.iter().all(|old| new.iter().any(|new| compare(new, old).verdict != Verdict::Different))
+    let says = |new: &Statement<'_>, old: &Statement<'_>| {
+        old.is_near(new) && compare(new.text, old.text).verdict != Verdict::Different
+    };
+    old.iter().all(|old| new.iter().any(|new| says(new, old)))
 }
+
+/// A statement with its words, so that only likely pairs are compared in full.
+struct Statement<'t> {
+    text: &'t str,
+    words: Words,
+}
+
+impl<'t> Statement<'t> {
+    fn all(text: &'t str) -> impl Iterator<Item = Self> {
+        statements(text).into_iter().map(|text| Self { text, words: Words::of(text) })
+    }
+
+    /// Two statements that [`compare`] does not call different have more than a third of their words in common.
+    fn is_near(&self, other: &Self) -> bool {
+        self.text == other.text || self.words.shared(&other.words) >= LEAST_SHARED
+    }
+}
+
+/// Statements that share less are not compared.
+const LEAST_SHARED: f64 = 0.25;
 
 /// Lines, and the sentences of a line.
 fn statements(text: &str) -> Vec<&str> {

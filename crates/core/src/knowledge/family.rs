@@ -43,14 +43,38 @@ pub fn steady_heading(heading: &str) -> String {
 }
 
 /// The sections among `existing` that a new section `heading` would join: those with its skeleton, when there are at least
-/// `min_family - 1` of them and none is the heading itself. Empty otherwise.
+/// `min_family - 1` of them and none is the heading itself. Empty otherwise. `Port 5432` is no sister of `Port 6432`: a bare
+/// number that is no year names a thing.
 pub fn joined(heading: &str, existing: &[&str], min_family: usize) -> Vec<usize> {
-    let (key, wanted) = (heading_key(heading), skeleton(heading));
-    if wanted.is_empty() || existing.iter().any(|other| heading_key(other) == key) {
+    let key = heading_key(heading);
+    if existing.iter().any(|other| heading_key(other) == key) {
         return Vec::new();
     }
-    let family: Vec<usize> = (0..existing.len()).filter(|i| skeleton(existing[*i]) == wanted).collect();
+    let Some(wanted) = family_key(heading) else { return Vec::new() };
+    let is_sister = |i: &usize| family_key(existing[*i]).as_ref() == Some(&wanted);
+    let family: Vec<usize> = (0..existing.len()).filter(is_sister).collect();
     if family.len() >= min_family.saturating_sub(1).max(1) { family } else { Vec::new() }
+}
+
+/// What the members of a family share: the skeleton, and the numbers that name a thing. `None` for a heading without a family.
+fn family_key(heading: &str) -> Option<(String, Vec<String>)> {
+    let skeleton = skeleton(heading);
+    (!skeleton.is_empty()).then(|| (skeleton, telling_numbers(heading)))
+}
+
+/// Every family among `headings`, also of one member, by position, in the order of the first.
+pub fn groups(headings: &[&str]) -> Vec<Vec<usize>> {
+    let mut found: Vec<Vec<usize>> = Vec::new();
+    let mut positions = std::collections::HashMap::new();
+    for (index, heading) in headings.iter().enumerate() {
+        let Some(key) = family_key(heading) else { continue };
+        let at = *positions.entry(key).or_insert_with(|| {
+            found.push(Vec::new());
+            found.len() - 1
+        });
+        found[at].push(index);
+    }
+    found
 }
 
 /// Every skeleton that at least two of `headings` share, with their positions, in the order of the first.
@@ -79,6 +103,15 @@ pub fn is_consolidated(members: usize, old_bytes: usize, new_bytes: usize) -> bo
 
 fn stripped(heading: &str) -> String {
     without_bare_numbers(&VARYING.replace_all(heading, " "))
+}
+
+/// The bare numbers of a heading that are no years and no part of what varies.
+fn telling_numbers(heading: &str) -> Vec<String> {
+    let steady = VARYING.replace_all(heading, " ");
+    let is_year = |word: &&str| word.len() == 4 && (word.starts_with("19") || word.starts_with("20"));
+    let words = steady.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let bare = words.filter(|word| (3..=4).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_digit()));
+    bare.filter(|word| !is_year(word)).map(str::to_owned).collect()
 }
 
 /// Takes out numbers of three or four digits that stand alone.
@@ -131,6 +164,10 @@ mod tests {
         assert!(joined("database", &existing, MIN_FAMILY).is_empty(), "the same section in another case");
         assert!(joined("RELEASE process 2026-10-05", &existing, MIN_FAMILY).is_empty());
         assert!(joined("2026-10-12", &["2026-10-11"], MIN_FAMILY).is_empty());
+        assert!(joined("Port 6432 config", &["Port 5432 config"], MIN_FAMILY).is_empty());
+        assert_eq!(joined("Budget 2026", &["Budget 2025"], MIN_FAMILY), [0]);
+        assert_eq!(joined("第 4 期 报告", &["第 3 期 报告"], MIN_FAMILY), [0]);
+        assert_eq!(groups(&existing), [vec![0, 2], vec![1]]);
         assert_eq!(families(&existing), [("releaseprocess".to_owned(), vec![0, 2])]);
     }
 

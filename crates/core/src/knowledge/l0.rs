@@ -177,8 +177,16 @@ fn text_of(entries: &[Entry], lines: &[String], kept: &[usize], left_out: usize)
     text.join("\n") + "\n"
 }
 
+const LEFT_OUT: &str = " more: recall finds them";
+
 fn left_out_line(count: usize) -> String {
-    format!("# {count} more: recall finds them")
+    format!("# {count}{LEFT_OUT}")
+}
+
+/// How many entries a text that [`render`] made says it has no room for.
+pub fn left_out(text: &str) -> usize {
+    let count = |line: &str| line.strip_prefix("# ")?.strip_suffix(LEFT_OUT)?.parse().ok();
+    text.lines().find_map(count).unwrap_or(0)
 }
 
 /// What tells a new index from an old one, by path.
@@ -316,6 +324,8 @@ mod tests {
         );
         let kept = parse(&rendered.text, &hermes()).len();
         assert_eq!(kept + rendered.left_out, 51);
+        assert_eq!(left_out(&rendered.text), rendered.left_out);
+        assert_eq!(left_out("# some more: recall finds them\n[L0] a: b → knowledge/a.md\n"), 0);
         assert!(rendered.text.contains(&format!("# {} more: recall finds them", rendered.left_out)));
         assert_eq!(render(&[], &hermes(), 0, usage).text, "# no knowledge yet\n");
         assert_eq!(render(&entries, &hermes(), 10, usage).left_out, 51);

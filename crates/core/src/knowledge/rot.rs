@@ -6,7 +6,7 @@ use std::{collections::HashMap, sync::LazyLock};
 use jiff::civil::Date;
 use regex::Regex;
 
-use super::{family::skeleton, health::LARGE};
+use super::{family::skeleton, health::LARGE, words::Words};
 use crate::{
     duplicate::{Verdict, bands, compare},
     route::Router,
@@ -45,6 +45,12 @@ pub struct Rot {
 const MIN_COMPARED: usize = 40;
 /// A key that more parts share says nothing about any two of them.
 const MOST_SHARING: usize = 40;
+/// Keys of a body that stand for its wording.
+const WORDING_KEYS: usize = 8;
+/// Most parts that one is compared with in full.
+const MOST_COMPARED: usize = 4;
+/// Two bodies with a smaller share of common words are not compared: near-duplicates have more.
+const LEAST_SHARED: f64 = 0.6;
 /// Headings of fewer characters are not called garbled.
 const GARBLED_CHARS: usize = 30;
 const GARBLED_SHARE: f64 = 0.08;
@@ -123,36 +129,64 @@ fn is_stale(line: &str, today: Date, router: &Router) -> bool {
 /// Pairs that say the same, found by shared keys so that not every two are compared. Each part is paired with the first that says
 /// the same.
 fn duplicates(parts: &[Part<'_>]) -> Vec<(usize, usize)> {
-    let mut by_key: HashMap<u64, Vec<usize>> = HashMap::new();
     let mut by_subject: HashMap<(&str, String), usize> = HashMap::new();
+    let mut known = Known::default();
     let mut pairs = Vec::new();
     for (index, part) in parts.iter().enumerate() {
         let subject = Some(skeleton(part.heading)).filter(|subject| !subject.is_empty());
-        let mut first = subject.and_then(|subject| {
+        let first = subject.and_then(|subject| {
             let known = by_subject.entry((part.file, subject)).or_insert(index);
             (*known != index).then_some(*known)
         });
-        if part.body.len() >= MIN_COMPARED {
-            let keys = bands(part.body);
-            let mut others: Vec<usize> =
-                keys.iter().filter_map(|key| by_key.get(key)).flatten().copied().collect();
-            others.sort_unstable();
-            others.dedup();
-            let same = |other: &usize| {
-                let verdict = compare(parts[*other].body, part.body).verdict;
-                matches!(verdict, Verdict::Same | Verdict::NearDuplicate)
-            };
-            first = first.or_else(|| others.into_iter().find(same));
-            for key in keys {
-                let sharing = by_key.entry(key).or_default();
-                if sharing.len() < MOST_SHARING {
-                    sharing.push(index);
-                }
-            }
-        }
-        pairs.extend(first.map(|first| (first, index)));
+        let same = (part.body.len() >= MIN_COMPARED).then(|| known.same_as(parts, index)).flatten();
+        pairs.extend(first.or(same).map(|first| (first, index)));
     }
     pairs
+}
+
+/// The parts that were looked at, by the keys of their wording.
+#[derive(Default)]
+struct Known {
+    by_key: HashMap<u64, Vec<usize>>,
+    words: HashMap<usize, Words>,
+}
+
+impl Known {
+    /// The first part that says the same as this one, which is known from now on.
+    fn same_as(&mut self, parts: &[Part<'_>], index: usize) -> Option<usize> {
+        let body = parts[index].body;
+        let words = Words::of(body);
+        // The keys of the wording come first; those of the frame find changed values, which are no duplicates.
+        let keys: Vec<u64> = bands(body).into_iter().take(WORDING_KEYS).collect();
+        let near = self.near(&keys, &words);
+        let is_same = |other: &usize| {
+            let verdict = compare(parts[*other].body, body).verdict;
+            matches!(verdict, Verdict::Same | Verdict::NearDuplicate)
+        };
+        let found = near.into_iter().filter(is_same).min();
+        for key in keys {
+            let sharing = self.by_key.entry(key).or_default();
+            if sharing.len() < MOST_SHARING {
+                sharing.push(index);
+            }
+        }
+        self.words.insert(index, words);
+        found
+    }
+
+    /// The parts that share a key and most words, those with the most words first.
+    fn near(&self, keys: &[u64], words: &Words) -> Vec<usize> {
+        let mut others: Vec<usize> =
+            keys.iter().filter_map(|key| self.by_key.get(key)).flatten().copied().collect();
+        others.sort_unstable();
+        others.dedup();
+        let share = |other: usize| self.words.get(&other).map_or(0.0, |known| known.shared(words));
+        let mut near: Vec<(usize, f64)> = others.into_iter().map(|other| (other, share(other))).collect();
+        near.retain(|(_, share)| *share >= LEAST_SHARED);
+        near.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        near.truncate(MOST_COMPARED);
+        near.into_iter().map(|(other, _)| other).collect()
+    }
 }
 
 #[cfg(test)]

@@ -108,6 +108,11 @@ impl<'t> Outline<'t> {
         &self.entries
     }
 
+    /// The sections alone, to be kept beside the text.
+    pub fn into_entries(self) -> Vec<Entry> {
+        self.entries
+    }
+
     /// What stands before the first section, without the byte order mark and the frontmatter.
     pub fn preamble(&self) -> &'t str {
         let end = self.entries.first().map_or(self.text.len(), |first| first.head.start);
@@ -116,7 +121,7 @@ impl<'t> Outline<'t> {
 
     /// The body of a section without the blank lines around it; empty when there is no such section.
     pub fn body(&self, index: usize) -> &'t str {
-        self.entries.get(index).map_or("", |entry| &self.text[core(self.text, &entry.body)])
+        self.entries.get(index).map_or("", |entry| body_of(self.text, entry))
     }
 
     /// The position of the section that `heading` names, the `ordinal`-th of them (from 1) when there are several.
@@ -124,14 +129,24 @@ impl<'t> Outline<'t> {
     /// `heading` may carry its marks. Letter case and runs of spaces do not count. The heading as written goes before the
     /// heading without its markup. Without an ordinal it is the first.
     pub fn find(&self, heading: &str, ordinal: Option<usize>) -> Option<usize> {
-        let key = heading_key(strip_marks(heading));
-        let nth = ordinal.unwrap_or(1).checked_sub(1)?;
-        let position = |text: fn(&Entry) -> &str| {
-            let same = self.entries.iter().enumerate().filter(|(_, e)| heading_key(text(e)) == key);
-            same.map(|(index, _)| index).nth(nth)
-        };
-        position(|e| &e.heading).or_else(|| position(|e| &e.title))
+        find_entry(&self.entries, heading, ordinal)
     }
+}
+
+/// The body of a section of `text` without the blank lines around it.
+pub fn body_of<'t>(text: &'t str, entry: &Entry) -> &'t str {
+    if text.get(entry.body.clone()).is_some() { &text[core(text, &entry.body)] } else { "" }
+}
+
+/// [`Outline::find`] among sections that were kept.
+pub fn find_entry(entries: &[Entry], heading: &str, ordinal: Option<usize>) -> Option<usize> {
+    let key = heading_key(strip_marks(heading));
+    let nth = ordinal.unwrap_or(1).checked_sub(1)?;
+    let position = |text: fn(&Entry) -> &str| {
+        let same = entries.iter().enumerate().filter(|(_, e)| heading_key(text(e)) == key);
+        same.map(|(index, _)| index).nth(nth)
+    };
+    position(|e| &e.heading).or_else(|| position(|e| &e.title))
 }
 
 /// The form under which two headings name the same section: composed, lower case, single spaces.

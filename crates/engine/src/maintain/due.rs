@@ -32,7 +32,8 @@ const REST: i64 = HOUR;
 /// Which tasks, and how.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct Request {
-    /// Only this task: consolidate, contradictions, wiki, drift, trash, index or jobs.
+    /// Only this task: consolidate, contradictions, wiki, drift, trash, index, jobs or
+    /// accesses.
     pub task: Option<String>,
     /// Also do what is not due yet.
     pub force: Option<bool>,
@@ -77,7 +78,7 @@ impl Operation for Maintain {
         positional: &[],
         title: "Do the upkeep that is due",
         about: "Does the upkeep that is due: distils sessions and files contradictions for review every night, reports drift every week, archives what has lain in \
-                the trash for 30 days, compiles the wiki where there is one, tidies the index, removes old jobs. Run it \
+                the trash for 30 days, compiles the wiki where there is one, tidies the index, removes old jobs and old entries of the access log. Run it \
                 from a schedule, as often as you like: each task is done once when it is due, by one process. A task that \
                 fails does not stop the others; the command then ends with 1. A server that has been idle for ten minutes \
                 does the same, unless `[maintain] idle = false` in config.toml.",

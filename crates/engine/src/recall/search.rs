@@ -18,7 +18,7 @@ use super::{
     item::{Item, Known},
     seed_order::{self, Rerank},
 };
-use crate::{engine::Engine, error::Error, operation::Call, settings};
+use crate::{engine::Engine, error::Error, knowledge::vault, operation::Call, settings};
 
 /// A checked search.
 #[derive(Debug, Clone)]
@@ -122,6 +122,7 @@ const WIDENINGS: u32 = 3;
 
 /// Searches. In a home that is not there nothing is found, and nothing made.
 pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome, Error> {
+    vault::notice(engine, call);
     if !engine.is_initialised()? {
         return Ok(Outcome::default());
     }

@@ -162,7 +162,7 @@ impl Item {
 }
 
 /// What would stand, in words.
-fn proposed(review: &ReviewRow, memory: Option<&MemoryRow>) -> String {
+pub(crate) fn proposed(review: &ReviewRow, memory: Option<&MemoryRow>) -> String {
     let body = || memory.map(|memory| memory.body.clone()).unwrap_or_default();
     match review.kind.as_str() {
         AMENDMENT => Amendment::read(&review.proposal).map_or_else(body, |amendment| {

@@ -3,6 +3,7 @@
 //! Whatever changes truth takes a [`Seq`], and a `Seq` comes only from writing an audit row in the
 //! same transaction. So nothing changes unrecorded, and the order of commits is the order of the audit.
 
+pub mod accesses;
 pub mod audit;
 pub mod changes;
 pub mod counts;
@@ -14,6 +15,7 @@ pub mod evidence;
 pub mod filter;
 pub mod history;
 pub mod jobs;
+pub mod l0_entries;
 pub mod lookup;
 pub mod memories;
 pub mod mentions;
@@ -30,8 +32,11 @@ pub mod session;
 pub mod snapshots;
 pub mod sources;
 pub mod states;
+pub mod todos;
 pub mod transfer;
 pub mod usage;
+pub mod vault;
+pub mod vault_changes;
 pub mod verify;
 
 use std::{
@@ -42,6 +47,7 @@ use std::{
 
 use strata_core::{chain::Head, time::Timestamp};
 
+pub use accesses::{AccessFilter, AccessKind, AccessRow, FileAccesses};
 pub use audit::{AuditFilter, AuditTarget, NewAudit, Refusal};
 pub use changes::{Change, ChangeCursor, ChangePage, Changed};
 pub use counts::{MemoryCount, Totals};
@@ -52,6 +58,7 @@ pub use evidence::EvidenceRow;
 pub use filter::MemoryFilter;
 pub use history::History;
 pub use jobs::{JobRow, JobState, NewJob, Progress};
+pub use l0_entries::{L0EntryRow, NewL0Entry};
 pub use lookup::BandHit;
 pub use memories::{MemoryRow, NewMemory};
 pub use mentions::{LinkedMemory, Mention};
@@ -66,9 +73,13 @@ pub use rules::{DEFAULT_PRIORITY, RuleAttributes, RuleRow};
 pub use snapshots::{LiveRow, NewSnapshot, SnapshotRow, set_hash};
 pub use sources::{NewSource, SourceRow, SourceState};
 pub use states::{State, StateRow};
+pub use todos::{TodoCount, TodoFilter, TodoOrigin, TodoRow, TodoVersion};
 pub use usage::UsageRow;
+pub use vault::{GenerationRow, NewGeneration, Origin, VaultHead, vault_hash};
+pub use vault_changes::{VaultChange, VaultChangeFilter};
 pub use verify::{
     AuditReport, CoveredReport, EventFinding, Finding, Link, MemoryFinding, QuestionFinding, RuleFinding,
+    TodoFinding,
 };
 
 use crate::{
@@ -156,6 +167,30 @@ pub const SCHEMA: Schema = Schema {
             sql: include_str!("0008_graph_indexes.sql"),
             min_reader: 1,
             min_writer: 7,
+        },
+        // An older writer would purge a text and leave the queries that repeat it.
+        Migration {
+            version: 9,
+            name: "access_and_l0",
+            sql: include_str!("0009_access_and_l0.sql"),
+            min_reader: 1,
+            min_writer: 9,
+        },
+        // An older writer would purge a text and leave it in the generations.
+        Migration {
+            version: 10,
+            name: "vault",
+            sql: include_str!("0010_vault.sql"),
+            min_reader: 1,
+            min_writer: 10,
+        },
+        // An older writer could not purge a todo.
+        Migration {
+            version: 11,
+            name: "todos",
+            sql: include_str!("0011_todos.sql"),
+            min_reader: 1,
+            min_writer: 11,
         },
     ],
 };

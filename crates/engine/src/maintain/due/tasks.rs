@@ -16,6 +16,7 @@ use crate::{
     drift::{self, DriftReport},
     engine::Engine,
     error::Error,
+    knowledge::access,
     maintain::{old_indexes, reembed, reindex::index_everything},
     operation::{Call, Operation},
     render::counted,
@@ -80,6 +81,13 @@ pub const TASKS: &[Task] = &[
         every: 20 * HOUR,
         applies: always,
         run: clear_jobs,
+    },
+    Task {
+        name: "accesses",
+        about: "remove old entries of the access log",
+        every: 20 * HOUR,
+        applies: always,
+        run: prune_accesses,
     },
 ];
 
@@ -182,4 +190,8 @@ fn clear_jobs(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
         .existing_ledger()?
         .write(&engine.control(call), now, |w| Ok((w.expire_jobs()?, w.forget_jobs(before)?)))?;
     Ok(format!("{} ended, {removed} removed", counted(ended, "dead job")))
+}
+
+fn prune_accesses(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
+    Ok(format!("{} removed", counted(access::prune::prune(engine, call)?, "entry")))
 }

@@ -44,6 +44,7 @@ impl Loading<'_> {
         self.loaded.was_empty = totals.memories == 0
             && totals.entities == 0
             && totals.episodes == 0
+            && totals.todos == 0
             && totals.purged == 0
             && totals.sources == 0;
         for (key, name) in &incoming.projects {
@@ -59,7 +60,8 @@ impl Loading<'_> {
         self.episodes(&incoming.episodes)?;
         self.digests(&incoming.memories)?;
         self.reviews(&incoming.reviews)?;
-        self.graph(&incoming.graph)
+        self.graph(&incoming.graph)?;
+        self.todos(&incoming.todos)
     }
 
     /// The snapshots that can show here what they showed where they come from: none, where there is more

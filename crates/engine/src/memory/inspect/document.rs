@@ -18,7 +18,7 @@ use crate::{
 pub struct DocumentView {
     /// The id it was asked by.
     pub id: String,
-    /// The file, absolute.
+    /// The file, absolute; one of the vault as `vault:NAMESPACE/PATH`.
     pub path: String,
     /// The headings above it.
     pub heading: String,
@@ -29,7 +29,7 @@ pub struct DocumentView {
 }
 
 pub(super) fn document(
-    row: Option<SourceRow>,
+    (row, vault_text): (Option<SourceRow>, Option<String>),
     call: &Call<'_>,
     id: &Id,
     zone: &TimeZone,
@@ -43,7 +43,7 @@ pub(super) fn document(
         return Err(missing());
     }
     let path = std::path::Path::new(&row.root).join(&row.path);
-    let sections = documents::read_sections(&path)?;
+    let sections = documents::sections_of(&row, vault_text.as_deref())?;
     let section = documents::section_of_part(&sections, part).ok_or_else(missing)?;
     Ok(DocumentView {
         id: id.to_string(),

@@ -1,0 +1,177 @@
+//! How long governance looks at 2 000 sections. `cargo test --profile fast -p strata-core --test knowledge_figures -- --nocapture`
+//! prints the figures; a debug build only holds that nothing compares everything with everything.
+
+#![expect(clippy::print_stdout, reason = "the figures are the point")]
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use jiff::civil::Date;
+use strata_core::knowledge::{
+    cleanup::{File, Plan, Standing},
+    dedup::Mode,
+    governance::Governance,
+    health,
+    inject::{Action, Write, decide},
+    part::parts,
+    promotion::{MOST_PAIRS, TOPIC_COSINE, Vectors, clusters, nearest_pairs},
+    rot,
+};
+use strata_core::markdown::edit::Heading;
+use strata_core::{route::built_in, vector, vocabulary::Vocabulary};
+
+const FILES: usize = 50;
+const SECTIONS: usize = 40;
+
+/// Half a second in an optimised build; a debug build is some fifteen times slower.
+fn limit(milliseconds: u64) -> Duration {
+    Duration::from_millis(if cfg!(debug_assertions) { milliseconds * 30 } else { milliseconds })
+}
+
+#[track_caller]
+fn timed<T>(what: &str, most: Duration, work: impl FnOnce() -> T) -> T {
+    let started = Instant::now();
+    let made = work();
+    let took = started.elapsed();
+    println!("{what}: {:.1} ms", took.as_secs_f64() * 1_000.0);
+    assert!(took < most, "{what} took {took:?}");
+    made
+}
+
+/// Words of one trade, so that many sections are somewhat alike.
+const WORDS: [&str; 24] = [
+    "gateway",
+    "pool",
+    "timeout",
+    "replica",
+    "certificate",
+    "queue",
+    "worker",
+    "cache",
+    "shard",
+    "quota",
+    "ledger",
+    "cluster",
+    "proxy",
+    "token",
+    "session",
+    "archive",
+    "网关",
+    "连接池",
+    "超时",
+    "副本",
+    "キュー",
+    "接続",
+    "캐시",
+    "연결",
+];
+
+fn section(file: usize, at: usize) -> String {
+    let mut text =
+        format!("## {} {} {file}-{at}\n\n", WORDS[(file + at) % 24], WORDS[(file * 7 + at * 3) % 24]);
+    for line in 0..6 {
+        let word = |step: usize| WORDS[(file * 5 + at * 11 + line * step) % 24];
+        let (a, b, c) = (word(1), word(3), word(7));
+        let number = (file * 31 + at * 17 + line) % 997;
+        let _ = writeln!(
+            text,
+            "The {a} of the {b} holds {number} entries and the {c} is asked every {line} minutes."
+        );
+    }
+    if at.is_multiple_of(9) {
+        text.push_str("TODO: check it before 2026-01-15\n");
+    }
+    text.push('\n');
+    text
+}
+
+fn vault() -> Vec<(String, String)> {
+    let file = |file: usize| {
+        let sections: String = (0..SECTIONS).map(|at| section(file, at)).collect();
+        (format!("domain{file}.md"), format!("# domain{file}\n\n{sections}"))
+    };
+    (0..FILES).map(file).collect()
+}
+
+#[test]
+fn layered_59_two_thousand_sections_are_audited_and_validated_soon() {
+    let vault = vault();
+    let rot = timed("audit", limit(500), || {
+        let cut: Vec<(&str, Vec<_>)> =
+            vault.iter().map(|(path, text)| (path.as_str(), parts(text))).collect();
+        let all = cut.iter().flat_map(|(file, parts)| parts.iter().map(move |part| (*file, part)));
+        let all: Vec<rot::Part<'_>> =
+            all.map(|(file, part)| rot::Part { file, heading: &part.heading, body: part.body }).collect();
+        assert_eq!(all.len(), FILES * SECTIONS);
+        rot::audit(&all, Date::constant(2026, 6, 1), built_in())
+    });
+    assert!(rot.score(0) <= 100);
+    let open = timed("validate", limit(500), || {
+        let states = vault.iter().map(|(_, text)| {
+            let sound = health::score(text, 1.0, health::wiki_links(text).len());
+            assert!(sound.score > 0.0);
+            Governance::of(text, built_in(), Vocabulary::built_in()).states.len()
+        });
+        states.sum::<usize>()
+    });
+    let marked = FILES * (0..SECTIONS).filter(|at| at.is_multiple_of(9)).count();
+    assert!(open >= marked, "{open}");
+    let files = vault.iter().map(|(path, text)| File { path, domain: path.trim_end_matches(".md"), text });
+    let files: Vec<File<'_>> = files.collect();
+    let plan = timed("plan", limit(500), || {
+        Plan::of(&files, &Standing::default(), built_in(), Vocabulary::built_in())
+    });
+    assert_eq!(plan.found[0], open);
+}
+
+#[test]
+fn two_thousand_vectors_are_grouped_and_paired_soon() {
+    let (count, dimension) = (2_000, 256);
+    let mut state = 1_u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f32 / (1_u64 << 24) as f32 - 0.5
+    };
+    let mut rows = Vec::new();
+    let mut scales = Vec::new();
+    for _ in 0..count {
+        let raw: Vec<f32> = (0..dimension).map(|_| next()).collect();
+        let length = raw.iter().map(|x| x * x).sum::<f32>().sqrt();
+        let (row, scale) = vector::quantize(&raw.iter().map(|x| x / length).collect::<Vec<f32>>());
+        rows.extend(row);
+        scales.push(scale);
+    }
+    let vectors = Vectors { rows: &rows, scales: &scales, dimension };
+    let groups: Vec<usize> = (0..count).map(|at| at / SECTIONS).collect();
+    let found = timed("clusters", limit(500), || clusters(&vectors, TOPIC_COSINE).expect("they fit"));
+    assert!(found.is_empty(), "random directions are apart");
+    let pairs =
+        timed("pairs", limit(500), || nearest_pairs(&vectors, &groups, 0.1, MOST_PAIRS).expect("they fit"));
+    assert_eq!(pairs.len(), MOST_PAIRS);
+}
+
+#[test]
+fn a_write_is_decided_soon() {
+    let vault = vault();
+    let heading = Heading::parse("New section").expect("a heading");
+    let content =
+        "The gateway of the pool holds 12 entries and the quota is asked every 3 minutes.\nIt is new.";
+    let write = |mode| Write {
+        domain: "d",
+        heading: &heading,
+        content,
+        mode,
+        fuse: false,
+        expected_hash: None,
+        provenance: None,
+        min_family: Some(2),
+    };
+    let made = timed("one file of 40 sections", limit(6), || {
+        decide(Some(&vault[0].1), &write(Mode::Upsert), None).expect("decided")
+    });
+    assert!(matches!(made.action, Action::SectionCreated | Action::DeferredFusion));
+    let whole: String = vault.iter().map(|(_, text)| text.as_str()).collect();
+    timed("one file of 2 000 sections", limit(150), || {
+        decide(Some(&whole), &write(Mode::Upsert), None).expect("decided")
+    });
+}

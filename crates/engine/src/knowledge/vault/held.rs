@@ -1,0 +1,214 @@
+//! A file that this call alone may write, brought to where ledger and disk agree.
+
+use strata_core::{
+    knowledge::{changelog::Operation, digest::body_token},
+    memory::Layer,
+    principal::{Principal, PrincipalKind},
+};
+use strata_store::{
+    ledger::{Ledger, NewAudit, NewGeneration, Origin, VaultHead},
+    vault::{Listing, OpenFile, Vault},
+};
+
+use super::{Change, Event, Place};
+use crate::{engine::Engine, error::Error, operation::Call};
+
+/// What the changelog calls the tool of an edit by hand.
+const EDITOR: &str = "editor";
+
+/// See the module.
+pub(super) struct Held {
+    pub(super) place: Place,
+    /// The file, locked; none on a server.
+    pub(super) file: Option<OpenFile>,
+    pub(super) head: Option<VaultHead>,
+    pub(super) text: Option<String>,
+}
+
+impl Held {
+    /// Takes the right to write a file. What others did to it meanwhile is put on record first.
+    ///
+    /// # Errors
+    /// The file is there and cannot be read.
+    pub(super) fn take(engine: &Engine, call: &Call<'_>, place: &Place) -> Result<Self, Error> {
+        let ledger = engine.ledger(call)?;
+        let control = engine.control(call);
+        let Some(disk) = engine.vault().disk() else {
+            let (head, text) = ledger.read(&control, |r| {
+                let head = r.vault_head(place.namespace.as_str(), &place.path.to_string())?;
+                let text = match &head {
+                    Some(head) => r.vault_text(head.number, head.generation)?,
+                    None => None,
+                };
+                Ok((head, text))
+            })?;
+            return Ok(Self { place: place.clone(), file: None, head, text });
+        };
+        let mut file = disk.open(&place.namespace, &place.path, &control)?;
+        let head = settle(engine, call, disk, place, &mut file)?;
+        let text = file.text().map(str::to_owned);
+        Ok(Self { place: place.clone(), file: Some(file), head, text })
+    }
+
+    /// The number of its generation that holds; `None` when no such file was ever known.
+    pub(super) fn generation(&self) -> Option<i64> {
+        self.head.as_ref().map(|head| head.generation)
+    }
+}
+
+/// Brings a locked file and its rows together: completes a write that was cut short, or keeps what hands did.
+fn settle(
+    engine: &Engine,
+    call: &Call<'_>,
+    disk: &Vault,
+    place: &Place,
+    file: &mut OpenFile,
+) -> Result<Option<VaultHead>, Error> {
+    let ledger = engine.ledger(call)?;
+    let control = engine.control(call);
+    let read = || {
+        ledger.read(&control, |r| {
+            let head = r.vault_head(place.namespace.as_str(), &place.path.to_string())?;
+            let before = match &head {
+                Some(head) => r.vault_generation_before(head.number, head.generation)?,
+                None => None,
+            };
+            Ok((head, before))
+        })
+    };
+    let (head, before) = read()?;
+    let announced = file.announced()?;
+    let holds = head.as_ref().map_or(file.text().is_none(), |head| head.holds(file.text()));
+    if holds {
+        if announced.is_some() {
+            file.conclude()?;
+        }
+        return Ok(head);
+    }
+    let unfinished = head.as_ref().filter(|head| announced == Some(head.generation));
+    if let Some(head) = unfinished
+        && before.as_ref().map_or(file.text().is_none(), |before| before.holds(file.text()))
+    {
+        complete(engine, call, head, file)?;
+        return Ok(Some(head.clone()));
+    }
+    if file.text().is_none() {
+        refuse_emptied(ledger, &control, disk, place)?;
+    }
+    adopt(engine, call, disk, place, file, unfinished.map(|head| head.generation))?;
+    file.conclude()?;
+    Ok(read()?.0)
+}
+
+/// Does what a write that was cut short between ledger and file had left to do.
+fn complete(engine: &Engine, call: &Call<'_>, head: &VaultHead, file: &mut OpenFile) -> Result<(), Error> {
+    let ledger = engine.ledger(call)?;
+    match ledger.read(&engine.control(call), |r| r.vault_text(head.number, head.generation))? {
+        Some(text) => file.replace(&text)?,
+        None => file.remove()?,
+    }
+    file.conclude()?;
+    Ok(())
+}
+
+/// Keeps what somebody did to a file without us as a generation. `lost` is one of ours that was announced and that the
+/// file never came to hold.
+fn adopt(
+    engine: &Engine,
+    call: &Call<'_>,
+    disk: &Vault,
+    place: &Place,
+    file: &OpenFile,
+    lost: Option<i64>,
+) -> Result<(), Error> {
+    let writer = Principal::new(PrincipalKind::System, "vault");
+    let name = writer.to_string();
+    let path = place.path.to_string();
+    let stamp = disk.stamp(&place.namespace, &place.path);
+    let text = file.text();
+    let salt = engine.ids().salt();
+    let mut before_text = None;
+    if let Some(head) = engine
+        .ledger(call)?
+        .read(&engine.control(call), |r| r.vault_head(place.namespace.as_str(), &path))?
+        .filter(VaultHead::is_present)
+    {
+        let read = |r: &strata_store::ledger::LedgerRead<'_>| r.vault_text(head.number, head.generation);
+        before_text = engine.ledger(call)?.read(&engine.control(call), read)?;
+    }
+    let (operation, summary) = match (&before_text, text) {
+        (None, _) => (Operation::DomainCreated, "a file was found"),
+        (Some(_), Some(_)) => (Operation::DomainUpdated, "the file was edited by hand"),
+        (Some(_), None) => (Operation::DomainDeleted, "the file was deleted by hand"),
+    };
+    let event = Event::new(operation, summary)
+        .tokens(before_text.as_deref().map(body_token), text.map(body_token))
+        .with("file", path.clone())
+        .with("origin", Origin::Hand.as_str())
+        .with("file_size_bytes", text.map_or(0, str::len));
+    let change = event.row(engine, &Change::new(EDITOR), place)?;
+    engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
+        if let (Some(lost), Some(head)) = (lost, w.vault_head(place.namespace.as_str(), &path)?) {
+            let target = place.target();
+            let row = NewAudit {
+                layer: Some(Layer::P5),
+                reason: "the file was changed by somebody else before it was written",
+                before_hash: head.hash,
+                ..NewAudit::new(&writer, call.face, "vault_failed", &target)
+            };
+            let seq = w.record(&row)?;
+            w.fail_generation(head.number, lost, seq)?;
+        }
+        let head = w.vault_head(place.namespace.as_str(), &path)?;
+        let new = NewGeneration {
+            namespace: place.namespace.as_str(),
+            path: &place.path,
+            from: head.as_ref().map(|head| head.generation),
+            origin: Origin::Hand,
+            writer: &name,
+            text,
+            salt,
+            mtime: stamp.map_or(w.now(), |(_, modified)| modified),
+        };
+        let target = place.target();
+        let row = NewAudit {
+            layer: Some(Layer::P5),
+            reason: summary,
+            before_hash: head.and_then(|head| head.hash),
+            after_hash: new.hash(),
+            ..NewAudit::new(&writer, call.face, operation.as_str(), &target)
+        };
+        let seq = w.record(&row)?;
+        let (number, _) = w.insert_generation(&new, seq)?;
+        w.record_vault_change(
+            &strata_store::ledger::VaultChange { number: Some(number), ..change.clone() },
+            0,
+            seq,
+        )
+    })?;
+    Ok(())
+}
+
+/// A folder that has lost every file at once is a drive that is not mounted rather than so many deletions.
+fn refuse_emptied(
+    ledger: &Ledger,
+    control: &strata_store::sql::Control,
+    disk: &Vault,
+    place: &Place,
+) -> Result<(), Error> {
+    let heads = ledger.read(control, |r| r.vault_heads(Some(place.namespace.as_str())))?;
+    let known = heads.iter().filter(|head| head.is_present()).count();
+    if known < 2 || !matches!(disk.list(&place.namespace), Listing::Listed(found, _) if found.is_empty()) {
+        return Ok(());
+    }
+    Err(Error::Conflict {
+        message: emptied(place.namespace.as_str(), known),
+        hint: "mount or restore the folder, then try again; to begin anew put any one of the files back"
+            .into(),
+    })
+}
+
+/// What is said of a folder that has lost every file.
+pub(super) fn emptied(namespace: &str, known: usize) -> String {
+    format!("the folder of `{namespace}` is empty, though {known} files are known in it")
+}

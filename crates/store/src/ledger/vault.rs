@@ -1,0 +1,414 @@
+//! The generations of the vault's files: which one holds, and the bytes of each.
+//!
+//! On a server these rows are the files. In a home they say what a file should hold, so that an unfinished write is
+//! completed and an edit by hand is noticed.
+
+use strata_core::{error::ParseError, knowledge::name::VaultPath, time::Timestamp};
+
+use super::{LedgerRead, LedgerWrite, NewSource, Seq, SourceState, filter::Conditions};
+use crate::{
+    error::{Conflict, StoreError},
+    params,
+    sql::Row,
+};
+
+/// What a root of [`super::SourceRow`] begins with when the files are those of the vault: the namespace follows.
+pub const ROOT: &str = "vault:";
+
+/// Where a generation comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// A tool or command wrote it.
+    Tool,
+    /// Somebody edited the file, or deleted it, without Strata.
+    Hand,
+    /// It was imported.
+    Import,
+    /// An earlier generation was brought back.
+    Restore,
+    /// A tool or command deleted the file.
+    Delete,
+}
+
+impl Origin {
+    /// Every origin.
+    pub const ALL: [Self; 5] = [Self::Tool, Self::Hand, Self::Import, Self::Restore, Self::Delete];
+
+    /// The stored word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::Hand => "hand",
+            Self::Import => "import",
+            Self::Restore => "restore",
+            Self::Delete => "delete",
+        }
+    }
+
+    /// Parses the stored word.
+    pub fn parse(text: &str) -> Result<Self, ParseError> {
+        let found = Self::ALL.into_iter().find(|origin| origin.as_str() == text);
+        found.ok_or_else(|| ParseError::new("origin", text, "use tool, hand, import, restore or delete"))
+    }
+}
+
+/// The salted hash that stands for the bytes of a generation.
+pub fn vault_hash(salt: &[u8; 16], content: &[u8]) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"vault").update(salt).update(&(content.len() as u64).to_le_bytes()).update(content);
+    *hasher.finalize().as_bytes()
+}
+
+/// A file of the vault and the generation of it that holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VaultHead {
+    /// Names the file within the ledger.
+    pub number: i64,
+    /// The namespace it belongs to.
+    pub namespace: String,
+    /// Where it lies below the namespace.
+    pub path: String,
+    /// The generation that holds; 0 when none was ever finished.
+    pub generation: i64,
+    /// Bytes.
+    pub size: i64,
+    /// When the file was last changed, as the file system says; on a server when the generation was stored.
+    pub mtime: Timestamp,
+    /// The salted hash of its bytes; `None` when there is no file.
+    pub hash: Option<[u8; 32]>,
+    /// The salt of the hash.
+    pub salt: Option<[u8; 16]>,
+    /// The change that made this the head.
+    pub seq: i64,
+}
+
+impl VaultHead {
+    /// Whether there is such a file.
+    pub fn is_present(&self) -> bool {
+        self.hash.is_some()
+    }
+
+    /// Whether this is what the file should hold; `None` stands for no file.
+    pub fn holds(&self, text: Option<&str>) -> bool {
+        holds(self.hash.as_ref(), self.salt.as_ref(), text)
+    }
+}
+
+/// A generation without its bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GenerationRow {
+    /// The file.
+    pub number: i64,
+    /// Which one it is, from 1.
+    pub generation: i64,
+    /// The change that stored it.
+    pub seq: i64,
+    /// When.
+    pub at: Timestamp,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Whether it never came to hold, because the file could not be written.
+    pub is_failed: bool,
+    /// Who wrote it.
+    pub writer: String,
+    /// Bytes.
+    pub size: i64,
+    /// The salted hash of its bytes; `None` when the file was deleted.
+    pub hash: Option<[u8; 32]>,
+    /// The salt; `None` when it was purged, or has no hash.
+    pub salt: Option<[u8; 16]>,
+    /// Whether its bytes are still there.
+    pub has_content: bool,
+}
+
+impl GenerationRow {
+    /// Whether the file held this; `None` stands for no file.
+    pub fn holds(&self, text: Option<&str>) -> bool {
+        holds(self.hash.as_ref(), self.salt.as_ref(), text)
+    }
+}
+
+fn holds(hash: Option<&[u8; 32]>, salt: Option<&[u8; 16]>, text: Option<&str>) -> bool {
+    match (hash, salt, text) {
+        (None, _, None) => true,
+        (Some(hash), Some(salt), Some(text)) => vault_hash(salt, text.as_bytes()) == *hash,
+        _ => false,
+    }
+}
+
+/// A generation to be stored.
+#[derive(Debug, Clone, Copy)]
+pub struct NewGeneration<'a> {
+    /// The namespace of the file.
+    pub namespace: &'a str,
+    /// Where it lies there.
+    pub path: &'a VaultPath,
+    /// The generation that it was made of; `None` when no such file was ever known.
+    pub from: Option<i64>,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Who wrote it.
+    pub writer: &'a str,
+    /// Its text; `None` deletes the file.
+    pub text: Option<&'a str>,
+    /// Sixteen random bytes.
+    pub salt: [u8; 16],
+    /// The time of change that the file has, or will have.
+    pub mtime: Timestamp,
+}
+
+impl NewGeneration<'_> {
+    /// The salted hash of its bytes; `None` when it deletes the file.
+    pub fn hash(&self) -> Option<[u8; 32]> {
+        self.text.map(|text| vault_hash(&self.salt, text.as_bytes()))
+    }
+}
+
+const HEAD: &str = "f.number, f.namespace, f.path, f.generation, f.mtime, f.seq, g.size, g.hash, g.salt";
+const HEAD_FROM: &str = "vault_files f LEFT JOIN vault_generations g ON g.tenant = f.tenant AND g.number = f.number \
+                         AND g.generation = f.generation";
+const ROW: &str = "number, generation, seq, at, origin, state, writer, size, hash, salt, content IS NOT NULL";
+const DONE: &str = "done";
+const FAILED: &str = "failed";
+
+impl LedgerRead<'_> {
+    /// The files of a namespace by path, deleted ones too; with `None` of all namespaces.
+    pub fn vault_heads(&self, namespace: Option<&str>) -> Result<Vec<VaultHead>, StoreError> {
+        let mut all = Conditions::new("f.tenant", self.tenant);
+        all.any_of("f.namespace", namespace);
+        let sql = format!("SELECT {HEAD} FROM {HEAD_FROM} WHERE {} ORDER BY f.namespace, f.path", all.sql);
+        self.transaction.query(&sql, &all.params, |row| self.head_from(row))
+    }
+
+    /// The file at this place.
+    pub fn vault_head(&self, namespace: &str, path: &str) -> Result<Option<VaultHead>, StoreError> {
+        let sql = format!(
+            "SELECT {HEAD} FROM {HEAD_FROM} WHERE f.tenant = $1 AND f.namespace = $2 AND f.path = $3"
+        );
+        self.transaction.query_one(&sql, params![self.tenant, namespace, path], |row| self.head_from(row))
+    }
+
+    /// The file with this number.
+    pub fn vault_head_of(&self, number: i64) -> Result<Option<VaultHead>, StoreError> {
+        let sql = format!("SELECT {HEAD} FROM {HEAD_FROM} WHERE f.tenant = $1 AND f.number = $2");
+        self.transaction.query_one(&sql, params![self.tenant, number], |row| self.head_from(row))
+    }
+
+    /// The text of a generation; `None` when it has none, any longer or ever.
+    pub fn vault_text(&self, number: i64, generation: i64) -> Result<Option<String>, StoreError> {
+        let bytes = self.transaction.query_one(
+            "SELECT content FROM vault_generations WHERE tenant = $1 AND number = $2 AND generation = $3",
+            params![self.tenant, number, generation],
+            |row| row.get::<Option<Vec<u8>>>(0),
+        )?;
+        let Some(bytes) = bytes.flatten() else { return Ok(None) };
+        let text = String::from_utf8(bytes);
+        text.map(Some)
+            .map_err(|_| self.corrupt(format!("generation {generation} of file {number} is not UTF-8")))
+    }
+
+    /// The text of the generation of a file that holds; `None` when there is none.
+    pub fn vault_head_text(&self, number: i64) -> Result<Option<String>, StoreError> {
+        match self.vault_head_of(number)? {
+            Some(head) => self.vault_text(number, head.generation),
+            None => Ok(None),
+        }
+    }
+
+    /// Every generation of a file, newest first.
+    pub fn vault_generations(&self, number: i64) -> Result<Vec<GenerationRow>, StoreError> {
+        let sql = format!(
+            "SELECT {ROW} FROM vault_generations WHERE tenant = $1 AND number = $2 ORDER BY generation DESC"
+        );
+        self.transaction.query(&sql, params![self.tenant, number], |row| self.generation_from(row))
+    }
+
+    /// The last generation before `generation` that came to hold.
+    pub fn vault_generation_before(
+        &self,
+        number: i64,
+        generation: i64,
+    ) -> Result<Option<GenerationRow>, StoreError> {
+        let sql = format!(
+            "SELECT {ROW} FROM vault_generations
+             WHERE tenant = $1 AND number = $2 AND generation < $3 AND state = $4 ORDER BY generation DESC LIMIT 1"
+        );
+        let values = params![self.tenant, number, generation, DONE];
+        self.transaction.query_one(&sql, values, |row| self.generation_from(row))
+    }
+
+    /// The generation that held at `seq`.
+    pub fn vault_generation_at(&self, number: i64, seq: i64) -> Result<Option<GenerationRow>, StoreError> {
+        let sql = format!(
+            "SELECT {ROW} FROM vault_generations
+             WHERE tenant = $1 AND number = $2 AND seq <= $3 AND state = $4 ORDER BY generation DESC LIMIT 1"
+        );
+        self.transaction
+            .query_one(&sql, params![self.tenant, number, seq, DONE], |row| self.generation_from(row))
+    }
+
+    /// The number that the next generation of the file at this place gets.
+    pub fn next_generation(&self, number: Option<i64>) -> Result<i64, StoreError> {
+        let Some(number) = number else { return Ok(1) };
+        let last = self.transaction.query_one(
+            "SELECT COALESCE(max(generation), 0) FROM vault_generations WHERE tenant = $1 AND number = $2",
+            params![self.tenant, number],
+            |row| row.get::<i64>(0),
+        )?;
+        Ok(last.unwrap_or(0) + 1)
+    }
+
+    fn head_from(&self, row: &Row<'_>) -> Result<VaultHead, StoreError> {
+        Ok(VaultHead {
+            number: row.get(0)?,
+            namespace: row.get(1)?,
+            path: row.get(2)?,
+            generation: row.get(3)?,
+            mtime: row.get(4)?,
+            seq: row.get(5)?,
+            size: row.get::<Option<i64>>(6)?.unwrap_or(0),
+            hash: row.get::<Option<Vec<u8>>>(7)?.map(|hash| self.hash(&hash)).transpose()?,
+            salt: self.salt(row.get(8)?)?,
+        })
+    }
+
+    fn generation_from(&self, row: &Row<'_>) -> Result<GenerationRow, StoreError> {
+        Ok(GenerationRow {
+            number: row.get(0)?,
+            generation: row.get(1)?,
+            seq: row.get(2)?,
+            at: row.get(3)?,
+            origin: Origin::parse(row.text(4)?)?,
+            is_failed: row.text(5)? == FAILED,
+            writer: row.get(6)?,
+            size: row.get(7)?,
+            hash: row.get::<Option<Vec<u8>>>(8)?.map(|hash| self.hash(&hash)).transpose()?,
+            salt: self.salt(row.get(9)?)?,
+            has_content: row.get(10)?,
+        })
+    }
+
+    fn salt(&self, bytes: Option<Vec<u8>>) -> Result<Option<[u8; 16]>, StoreError> {
+        let salt = bytes.map(<[u8; 16]>::try_from).transpose();
+        salt.map_err(|bytes| self.corrupt(format!("a salt has {} bytes instead of 16", bytes.len())))
+    }
+}
+
+impl LedgerWrite<'_> {
+    /// Stores a generation and makes it the head. Returns the file's number and that of the generation.
+    ///
+    /// Fails with [`Conflict::FileMoved`] when the head is no longer the generation it was made of, or another file
+    /// that is the same to a person has appeared.
+    pub fn insert_generation(&self, new: &NewGeneration<'_>, seq: Seq) -> Result<(i64, i64), StoreError> {
+        let path = new.path.to_string();
+        let head = self.vault_head(new.namespace, &path)?;
+        let moved =
+            || StoreError::from(Conflict::FileMoved { path: format!("{}/{path}", new.namespace).into() });
+        if head.as_ref().map(|head| head.generation) != new.from {
+            return Err(moved());
+        }
+        if !head.as_ref().is_some_and(VaultHead::is_present) && self.has_twin(new, &path)? {
+            return Err(moved());
+        }
+        let generation = self.next_generation(head.map(|head| head.number))?;
+        let hash = new.hash();
+        let size = i64::try_from(new.text.map_or(0, str::len)).unwrap_or(i64::MAX);
+        let source = NewSource {
+            namespace: new.namespace.to_owned(),
+            project: None,
+            root: format!("{ROOT}{}", new.namespace),
+            path: path.clone(),
+            size,
+            mtime: new.mtime,
+            hash: hash.unwrap_or_default(),
+            state: if hash.is_some() { SourceState::Present } else { SourceState::Gone },
+        };
+        let number = self.record_source(&source, seq)?;
+        self.transaction.post(
+            "INSERT INTO vault_generations (tenant, number, generation, seq, at, origin, state, writer, size, hash,
+                 salt, content)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+            params![
+                self.tenant,
+                number,
+                generation,
+                self.place(seq)?,
+                self.head.get().at,
+                new.origin.as_str(),
+                DONE,
+                new.writer,
+                size,
+                hash.as_ref(),
+                new.text.map(|_| &new.salt),
+                new.text.map(str::as_bytes)
+            ],
+        )?;
+        self.transaction.post(
+            "INSERT INTO vault_files (tenant, number, namespace, path, path_key, generation, mtime, seq)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+             ON CONFLICT (tenant, number) DO UPDATE SET generation = excluded.generation, mtime = excluded.mtime,
+                 seq = excluded.seq",
+            params![
+                self.tenant,
+                number,
+                new.namespace,
+                &path,
+                &new.path.key(),
+                generation,
+                new.mtime,
+                self.place(seq)?
+            ],
+        )?;
+        Ok((number, generation))
+    }
+
+    /// Marks a generation whose file could not be written. If it is the head, the last one that held before is the
+    /// head again.
+    pub fn fail_generation(&self, number: i64, generation: i64, seq: Seq) -> Result<(), StoreError> {
+        self.transaction.post(
+            "UPDATE vault_generations SET state = $4 WHERE tenant = $1 AND number = $2 AND generation = $3",
+            params![self.tenant, number, generation, FAILED],
+        )?;
+        let head = self.vault_head_of(number)?.filter(|head| head.generation == generation);
+        if head.is_none() {
+            return Ok(());
+        }
+        let before = self.vault_generation_before(number, generation)?;
+        let (hash, size) = before.as_ref().map_or((None, 0), |row| (row.hash, row.size));
+        let state = if hash.is_some() { SourceState::Present } else { SourceState::Gone };
+        self.transaction.post(
+            "UPDATE vault_files SET generation = $3, mtime = 0, seq = $4 WHERE tenant = $1 AND number = $2",
+            params![self.tenant, number, before.map_or(0, |row| row.generation), self.place(seq)?],
+        )?;
+        self.transaction.post(
+            "UPDATE sources SET size = $3, hash = $4, state = $5, seq = $6 WHERE tenant = $1 AND number = $2",
+            params![self.tenant, number, size, &hash.unwrap_or_default(), state.as_str(), self.place(seq)?],
+        )?;
+        Ok(())
+    }
+
+    /// Notes when a file that holds its head was last changed, so that the next look is a cheap one. Nothing follows
+    /// from it, so it needs no audit row.
+    pub fn touch_vault_file(&self, number: i64, mtime: Timestamp) -> Result<(), StoreError> {
+        self.transaction.post(
+            "UPDATE vault_files SET mtime = $3 WHERE tenant = $1 AND number = $2",
+            params![self.tenant, number, mtime],
+        )
+    }
+
+    /// Whether another file of the namespace, that is there, has a name that is the same to a person. Hands may make
+    /// such files, tools do not.
+    fn has_twin(&self, new: &NewGeneration<'_>, path: &str) -> Result<bool, StoreError> {
+        if new.origin == Origin::Hand || new.text.is_none() {
+            return Ok(false);
+        }
+        let twins = self.transaction.query(
+            "SELECT g.hash FROM vault_files f JOIN vault_generations g ON g.tenant = f.tenant
+                 AND g.number = f.number AND g.generation = f.generation
+             WHERE f.tenant = $1 AND f.namespace = $2 AND f.path_key = $3 AND f.path <> $4 AND g.hash IS NOT NULL",
+            params![self.tenant, new.namespace, &new.path.key(), path],
+            |_| Ok(()),
+        )?;
+        Ok(!twins.is_empty())
+    }
+}
