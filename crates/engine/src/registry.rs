@@ -23,7 +23,7 @@ use crate::{
         import_drewgent::ImportDrewgent, import_incidents::ImportIncidents, import_p_layer::ImportPLayer,
         import_rules::ImportRules,
     },
-    knowledge::{access, l0, reviews, routing},
+    knowledge::{access, l0, reviews, routing, todo},
     maintain::{
         backup, doctor::Doctor, due::Maintain, export::Export, import::Import, index_files::IndexFiles,
         init::Init, jobs, load::Load, migrate_store::MigrateStore, purge::Purge, reembed::Reembed,
@@ -132,6 +132,13 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<l0::sync::SyncL0Index>(),
     entry::<l0::manage::ManageL0Entry>(),
     entry::<hot::show::GetHotPage>(),
+    // Todos.
+    entry::<todo::add::Add>(),
+    entry::<todo::list::List>(),
+    entry::<todo::update::Update>(),
+    entry::<todo::delete::Delete>(),
+    entry::<todo::stats::Stats>(),
+    entry::<todo::restore::Restore>(),
     // The access log, and the review queue under the layered tools' names.
     entry::<access::stats::GetAccessStats>(),
     entry::<access::timeline::GetDomainTimeline>(),

@@ -130,11 +130,33 @@ impl Database {
         either!(self, store => store.create(control, seed))
     }
 
+    /// Whether there are tables for a tenant to come into: always so in a file, which has no other tenant.
+    ///
+    /// # Errors
+    /// Those of connecting to a server.
+    pub fn is_made(&self, control: &Control) -> Result<bool, StoreError> {
+        match &self.driver {
+            Driver::Sqlite(_) => Ok(true),
+            Driver::Postgres(store) => store.is_made(control),
+        }
+    }
+
+    /// Whether a role of the server can be let in by [`Self::admit`]. Changes nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::UnfitRole`]; [`StoreError::Invalid`] for a file.
+    pub fn check_role(&self, control: &Control, role: &str) -> Result<(), StoreError> {
+        match &self.driver {
+            Driver::Sqlite(_) => Err(StoreError::Invalid("a file has no roles".into())),
+            Driver::Postgres(store) => store.check_role(control, role),
+        }
+    }
+
     /// Lets another role of the server read and write every tenant's rows, each under its tenant's name, but not
     /// change the schema. The schema is made if it is missing.
     ///
     /// # Errors
-    /// [`StoreError::Invalid`] for a file; [`StoreError::ReadOnly`] when this role is not the schema's owner.
+    /// [`StoreError::Invalid`] for a file; [`StoreError::AwaitsOwner`] when this role is not the schema's owner.
     pub fn admit(&self, control: &Control, role: &str) -> Result<(), StoreError> {
         match &self.driver {
             Driver::Sqlite(_) => Err(StoreError::Invalid("a file has no roles".into())),

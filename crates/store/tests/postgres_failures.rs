@@ -4,12 +4,18 @@
 mod fixture;
 mod postgres_support;
 
-use std::time::{Duration, Instant};
+use std::{
+    io::{Read, Write},
+    net::TcpListener,
+    time::{Duration, Instant},
+};
 
 use fixture::{Fixture, audited, birth, store};
 use postgres_support::{TestDatabase, run};
 use strata_core::{cancel::Cancel, error::ErrorKind};
-use strata_store::{Control, Server, StoreError, faults::FaultPlan, ledger::Ledger, sql::Access};
+use strata_store::{
+    Control, Server, StoreError, error::UnfitRole, faults::FaultPlan, ledger::Ledger, sql::Access,
+};
 
 fn ledger(database: &TestDatabase) -> Ledger {
     Ledger::on_server(database.server("local"), FaultPlan::none())
@@ -164,6 +170,150 @@ fn who_is_not_let_in_or_finds_no_place_is_told_so() {
     database.as_admin(&[&format!("DROP ROLE {role}")]);
 }
 
+/// Listens, takes one client, says `greeting`, and once the client has spoken says `answer` and hangs up, or stays silent.
+fn stranger(greeting: &'static [u8], answer: Option<&'static [u8]>) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("bound").port();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a client");
+        stream.write_all(greeting).ok();
+        stream.read_exact(&mut [0; 8]).ok();
+        match answer {
+            Some(answer) => drop(stream.write_all(answer)),
+            None => std::thread::sleep(Duration::from_secs(30)),
+        }
+    });
+    port
+}
+
+#[test]
+fn what_is_no_postgresql_is_told_and_nobody_waits_for_it() {
+    let at = |port: u16| {
+        let url = format!("postgres://ann:secret@127.0.0.1:{port}/notes?connect_timeout=1");
+        let server = Server::parse(&url, "local").expect("well formed");
+        let started = Instant::now();
+        let error = Ledger::on_server(server, FaultPlan::none())
+            .database()
+            .exists(&Control::default())
+            .expect_err("no database");
+        assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+        assert_eq!(error.kind(), ErrorKind::Unavailable);
+        assert!(!error.to_string().contains("secret"), "{error}");
+        error
+    };
+    for (greeting, answer) in [
+        (&b""[..], &b""[..]),
+        (b"", b"HTTP/1.1 400 Bad Request\r\n\r\n"),
+        (b"J\0\0\0\x0a8.0.33\0aaaaaaaaaaaaaaaa", b""),
+    ] {
+        let error = at(stranger(greeting, Some(answer)));
+        assert!(matches!(error, StoreError::NotPostgres { .. }), "{answer:?}: {error:?}");
+        assert!(error.hint().contains("5432"), "{}", error.hint());
+    }
+    let silent = at(stranger(b"", None));
+    assert!(matches!(silent, StoreError::Unreachable { .. }), "{silent:?}");
+    assert!(silent.to_string().contains("connect_timeout"), "{silent}");
+}
+
+#[test]
+fn tables_that_were_dropped_are_missed_by_every_call_in_the_same_words() {
+    let Some(database) = TestDatabase::new() else { return };
+    let f = Fixture::on(ledger(&database));
+    f.remember(&f.memory("kept")).expect("stored");
+    f.read(|r| r.head());
+    database.ask("DROP SCHEMA strata_ledger CASCADE");
+    let control = Control::default();
+    let told = |error: StoreError| {
+        assert!(matches!(error, StoreError::NotInitialized { .. }), "{error:?}");
+        format!("{error}; {}", error.hint())
+    };
+    // On a connection that knew the tables, and then on one that never saw them.
+    let first = told(f.ledger.read(&control, |r| r.head()).map(drop).expect_err("gone"));
+    let write = |f: &Fixture| f.remember(&f.memory("more")).map(drop).expect_err("gone");
+    assert_eq!(told(write(&f)), first);
+    assert_eq!(told(f.ledger.read(&control, |r| r.head()).map(drop).expect_err("gone")), first);
+    assert_eq!(f.ledger.access(&control).expect("looks"), Access::Absent);
+    assert!(!f.ledger.database().exists(&control).expect("looks"));
+    assert!(!f.ledger.database().is_made(&control).expect("looks"));
+    f.ledger.initialise(&control, &birth()).expect("made anew");
+    f.remember(&f.memory("anew")).expect("stored");
+}
+
+#[test]
+fn a_role_that_may_only_read_is_read_and_says_whose_work_it_is_to_change_that() {
+    let Some(database) = TestDatabase::new() else { return };
+    let f = Fixture::on(ledger(&database));
+    let kept = f.memory("kept");
+    f.remember(&kept).expect("stored");
+    let role = format!("{}_reads", database.name());
+    database.as_admin(&[&format!("CREATE ROLE {role} LOGIN")]);
+    database.ask(&format!(
+        "GRANT USAGE ON SCHEMA strata_ledger TO {role}; GRANT SELECT ON ALL TABLES IN SCHEMA strata_ledger TO {role}"
+    ));
+    let server = Server::parse(&database.url(Some(&role)), "local").expect("well formed");
+    let mut reader = Fixture::on(ledger(&database));
+    reader.ledger = Ledger::on_server(server, FaultPlan::none());
+    let control = Control::default();
+    let access = reader.ledger.access(&control).expect("looks");
+    assert!(matches!(&access, Access::ReadOnly(reason) if reason.contains("--app-role")), "{access:?}");
+    assert_eq!(reader.read(|r| r.memory(kept.id.as_str())).expect("there").body, "kept");
+    let refused = reader.remember(&f.memory("more")).expect_err("no right");
+    assert!(matches!(&refused, StoreError::ReadOnly { reason, .. } if reason.contains(&role)), "{refused:?}");
+    f.ledger.database().admit(&control, &role).expect("granted");
+    reader.remember(&f.memory("more")).expect("stored by the same process");
+    database.ask(&format!("DROP OWNED BY {role}"));
+    drop((reader, f));
+    database.as_admin(&[&format!("DROP ROLE {role}")]);
+}
+
+#[test]
+fn a_role_that_row_security_does_not_bind_is_not_let_in_and_nothing_is_made() {
+    let Some(database) = TestDatabase::new() else { return };
+    let control = Control::default();
+    let owner = format!("{}_owns", database.name());
+    let (over, member, plain) =
+        (format!("{owner}_over"), format!("{owner}_member"), format!("{owner}_plain"));
+    database.as_admin(&[
+        &format!("CREATE ROLE {owner} LOGIN"),
+        &format!("CREATE ROLE {over} LOGIN BYPASSRLS"),
+        &format!("CREATE ROLE {member} LOGIN IN ROLE {owner}"),
+        &format!("CREATE ROLE {plain} LOGIN"),
+        &format!("ALTER DATABASE {} OWNER TO {owner}", database.name()),
+    ]);
+    let server = Server::parse(&database.url(Some(&owner)), "local").expect("well formed");
+    let own = Ledger::on_server(server, FaultPlan::none());
+    for made in [false, true] {
+        for (role, expected) in [
+            ("no_such_role", Some(UnfitRole::Missing)),
+            ("postgres", Some(UnfitRole::Superuser)),
+            (&*over, Some(UnfitRole::PassesOver)),
+            (&*owner, Some(UnfitRole::Owner)),
+            (&*member, Some(UnfitRole::Owner)),
+            (&*plain, None),
+        ] {
+            let found = own.database().check_role(&control, role).err();
+            let why = found.as_ref().map(|error| match error {
+                StoreError::UnfitRole { why, .. } => *why,
+                other => panic!("{role}: {other:?}"),
+            });
+            assert_eq!(why, expected, "{role}");
+            assert!(found.is_none_or(|error| error.kind() == ErrorKind::Invalid && !error.hint().is_empty()));
+        }
+        assert_eq!(own.database().is_made(&control).expect("looks"), made);
+        own.initialise(&control, &birth()).expect("made");
+    }
+    own.database().admit(&control, &plain).expect("granted");
+    // One that became what it must not be is no advice any more.
+    let admitted = |own: &Ledger| own.database().isolation(&control).expect("looks").expect("made").admitted;
+    assert_eq!(admitted(&own), std::slice::from_ref(&plain));
+    database.as_admin(&[&format!("ALTER ROLE {plain} BYPASSRLS")]);
+    assert!(admitted(&own).is_empty());
+    drop(own);
+    database.as_admin(&[&format!("ALTER DATABASE {} OWNER TO CURRENT_USER", database.name())]);
+    database.ask(&format!("DROP OWNED BY {plain}, {member}, {over}, {owner} CASCADE"));
+    database.as_admin(&[&format!("DROP ROLE {plain}, {member}, {over}, {owner}")]);
+}
+
 #[test]
 fn a_role_without_rights_is_told_whose_work_the_schema_is() {
     let Some(database) = TestDatabase::new() else { return };
@@ -172,8 +322,19 @@ fn a_role_without_rights_is_told_whose_work_the_schema_is() {
     let server = Server::parse(&database.url(Some(&role)), "local").expect("well formed");
     let none = Ledger::on_server(server, FaultPlan::none());
     let error = none.initialise(&Control::default(), &birth()).expect_err("not its work");
-    assert!(matches!(&error, StoreError::ReadOnly { reason, .. } if reason.contains("owner")), "{error:?}");
-    drop(none);
+    assert!(matches!(&error, StoreError::AwaitsOwner { made: false, .. }), "{error:?}");
+    assert_eq!(error.kind(), ErrorKind::NotInitialized);
+    assert!(error.hint().contains("owner") && error.hint().contains("strata init"), "{}", error.hint());
+    // The schema is there, and the role may not even look at it.
+    let f = Fixture::on(ledger(&database));
+    for error in [
+        none.read(&Control::default(), |r| r.head()).map(drop).expect_err("not its to read"),
+        none.access(&Control::default()).map(drop).expect_err("not its to look at"),
+    ] {
+        assert!(matches!(&error, StoreError::Forbidden { .. }), "{error:?}");
+        assert!(!error.hint().contains("reading works"), "{}", error.hint());
+    }
+    drop((none, f));
     database.as_admin(&[&format!("DROP ROLE {role}")]);
 }
 

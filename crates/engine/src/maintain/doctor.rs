@@ -6,6 +6,7 @@ mod index;
 mod ledger;
 mod links;
 mod tenants;
+mod todos;
 mod upkeep;
 
 use schemars::JsonSchema;
@@ -82,7 +83,7 @@ impl Operation for Doctor {
         positional: &[],
         title: "Look the home over",
         about: "Checks the home: permissions and disk, what keeps tenants apart, schema, integrity, the audit with its signatures, texts, events, reviews, states, rules, links, \
-                snapshots, graph, index, indexed files, configuration, leftovers, jobs, purges and backups. Each finding says what to do. Use \
+                snapshots, graph, todos, index, indexed files, configuration, leftovers, jobs, purges and backups. Each finding says what to do. Use \
                 it when something looks wrong or after a crash. It changes nothing unless `fix` is given, which does only \
                 what cannot lose anything.",
         effect: Effect::Write,
@@ -158,6 +159,7 @@ impl Examination<'_> {
         self.attempt("snapshots", Self::snapshots)?;
         self.attempt("digests", Self::digests)?;
         self.attempt("graph", Self::graph)?;
+        self.attempt("todos", Self::todos)?;
         self.attempt("index", Self::index)?;
         self.attempt("documents", Self::documents)?;
         self.attempt("leftovers", Self::leftovers)?;

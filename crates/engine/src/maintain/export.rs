@@ -1,6 +1,7 @@
 //! `export`: writes what a home holds into one file that another home can load.
 
 mod graph;
+mod todos;
 
 use std::{
     collections::HashSet,
@@ -72,6 +73,8 @@ pub struct Response {
     pub relations: usize,
     /// Entries of the index of knowledge that were written by hand.
     pub l0_entries: usize,
+    /// Todos, deleted ones too.
+    pub todos: usize,
     /// Tombstones.
     pub purged: usize,
 }
@@ -85,7 +88,7 @@ impl Operation for Export {
         cli: &["export"],
         positional: &["path"],
         title: "Export to a file",
-        about: "Writes all memories with their history and evidence, raw events, reviews and the graph to one JSON Lines file, in an \
+        about: "Writes all memories with their history and evidence, raw events, reviews, the graph and todos to one JSON Lines file, in an \
                 order that never changes, so that two exports compare line by line. Use it to move to another machine or to \
                 read everything elsewhere; `strata load FILE` is the way back. For safety copies `backup create` is better: \
                 it keeps the audit too.",
@@ -191,7 +194,8 @@ impl Content {
         let mut graph = graph::Graph::default();
         graph.collect(r, &chosen, &exported, |line| self.add(line))?;
         (self.counts.entities, self.counts.relations) = (graph.entities, graph.relations);
-        self.l0_entries(r, chosen)?;
+        self.l0_entries(r, &chosen)?;
+        self.counts.todos = todos::collect(r, &chosen, |line| self.add(line))?;
         let mut purged = if everything { r.purged()? } else { Vec::new() };
         purged.sort_by_key(|p| (kind_order(p.kind), p.number));
         for row in purged {
@@ -397,6 +401,7 @@ const fn kind_order(kind: PurgedKind) -> u8 {
         PurgedKind::Memory => 0,
         PurgedKind::Episode => 1,
         PurgedKind::Entity => 2,
+        PurgedKind::Todo => 3,
     }
 }
 
@@ -408,18 +413,19 @@ fn json(text: &str) -> Value {
 impl Render for Response {
     fn render(&self) -> Document {
         let text = format!(
-            "exported {}, {}, {}, {}, {} and {} to {} ({} bytes)",
+            "exported {}, {}, {}, {}, {}, {} and {} to {} ({} bytes)",
             counted(self.memories, "memory"),
             counted(self.episodes, "episode"),
             counted(self.reviews, "review"),
             counted(self.entities, "entity"),
             counted(self.relations, "relation"),
+            counted(self.todos, "todo"),
             counted(self.purged, "tombstone"),
             self.path,
             self.bytes
         );
         Document::new()
             .note(Mark::Good, text)
-            .note(Mark::Info, "`strata load FILE` brings it into another home")
+            .note(Mark::Info, "`strata load FILE` brings it into another store")
     }
 }

@@ -3,6 +3,7 @@
 mod graph;
 mod incoming;
 mod loading;
+mod todos;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,11 +57,13 @@ pub struct Response {
     pub entities: usize,
     /// Relations stored now.
     pub relations: usize,
+    /// Todos stored now.
+    pub todos: usize,
     /// Tombstones stored now.
     pub purged: usize,
     /// Lines whose memory, event or review was here before.
     pub known: usize,
-    /// Lines left out because this home has purged what they carry.
+    /// Lines left out because this store has purged what they carry.
     pub refused_purged: usize,
     /// Memories and events that got another number, because theirs was taken.
     pub renumbered: usize,
@@ -85,8 +88,8 @@ impl Operation for Load {
         cli: &["load"],
         positional: &["path"],
         title: "Load an export",
-        about: "Brings a file that `strata export` wrote into this home: memories with ids, history and evidence, raw \
-                events, reviews, the graph. All of it or, when a line is wrong, nothing. What is here already is left as it is, and \
+        about: "Brings a file that `strata export` wrote into this store: memories with ids, history and evidence, raw \
+                events, reviews, the graph, todos. All of it or, when a line is wrong, nothing. What is here already is left as it is, and \
                 what was purged here stays out. Rules, identity and integrations in the file need a human's approval. For \
                 conversations of other programs use `import`.",
         effect: Effect::Write,
@@ -134,12 +137,13 @@ fn store(engine: &Engine, call: &Call<'_>, incoming: &Incoming, actors: &Actors)
 impl Render for Response {
     fn render(&self) -> Document {
         let text = format!(
-            "loaded {}, {}, {}, {}, {} and {} ({} known already)",
+            "loaded {}, {}, {}, {}, {}, {} and {} ({} known already)",
             counted(self.memories, "memory"),
             counted(self.episodes, "episode"),
             counted(self.reviews, "review"),
             counted(self.entities, "entity"),
             counted(self.relations, "relation"),
+            counted(self.todos, "todo"),
             counted(self.purged, "tombstone"),
             self.known
         );

@@ -12,6 +12,7 @@
 //! - `entity` and `relation`: the knowledge graph; a relation that was taken back has an end;
 //! - `mention`: that a memory speaks of an entity;
 //! - `l0_entry`: an entry of the index of knowledge that was written by hand;
+//! - `todo`: what is to be done, with every version it had, oldest first;
 //! - `purged`: something that was erased for good.
 //!
 //! Times are microseconds since 1970 UTC; confidence and importance have six decimals. Nothing in the file
@@ -59,6 +60,8 @@ pub enum Line {
     Mention(MentionLine),
     /// An entry of the index of knowledge that was written by hand.
     L0Entry(L0EntryLine),
+    /// A todo.
+    Todo(Box<TodoLine>),
     /// A tombstone.
     Purged(PurgedLine),
 }
@@ -285,6 +288,41 @@ pub struct MentionLine {
     pub entity: String,
     pub origin: String,
     pub confidence: f64,
+}
+
+/// A todo.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "named and documented in strata_store::ledger::TodoOrigin")]
+pub struct TodoLine {
+    pub number: i64,
+    pub id: String,
+    pub scope: ScopeFields,
+    pub session: String,
+    pub created_at: i64,
+    /// Oldest first.
+    pub versions: Vec<TodoVersionLine>,
+}
+
+/// What a todo said from one change to the next.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "named and documented in strata_store::ledger::TodoVersion")]
+pub struct TodoVersionLine {
+    /// Since when it holds.
+    pub since: i64,
+    /// What brought it, who and why, in words.
+    pub by: String,
+    pub domain: String,
+    pub title: String,
+    pub content: String,
+    pub blocked_by: Vec<String>,
+    pub priority: String,
+    pub status: String,
+    pub notes: String,
+    pub completed_at: Option<i64>,
+    pub cancelled_at: Option<i64>,
+    pub deleted_at: Option<i64>,
+    pub updated_at: i64,
+    pub writer: String,
 }
 
 /// A tombstone.

@@ -124,6 +124,7 @@ const WIDENINGS: u32 = 3;
 pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome, Error> {
     vault::notice(engine, call);
     if !engine.is_initialised()? {
+        engine.is_empty_place(call)?;
         return Ok(Outcome::default());
     }
     let config = &engine.settings().config.recall;

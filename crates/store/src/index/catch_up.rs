@@ -130,7 +130,11 @@ impl Seen {
 /// Passes over what only keeps the index from being written: what it lacks is searched directly.
 fn searched_without(error: StoreError) -> Result<(), StoreError> {
     match error {
-        StoreError::ReadOnly { .. } | StoreError::Full { .. } | StoreError::Busy { .. } => Ok(()),
+        StoreError::ReadOnly { .. }
+        | StoreError::Forbidden { .. }
+        | StoreError::AwaitsOwner { .. }
+        | StoreError::Full { .. }
+        | StoreError::Busy { .. } => Ok(()),
         other => Err(other),
     }
 }

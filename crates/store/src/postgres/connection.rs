@@ -73,7 +73,7 @@ impl Connection {
             .enable_all()
             .build()
             .map_err(|error| unreachable(place, &error.to_string()))?;
-        let outcome = drive(&runtime, first_success(attempts, control, place));
+        let outcome = drive(&runtime, first_success(attempts, control, address));
         let (client, tls) = match outcome {
             Ok(connected) => connected,
             Err(error) => {
@@ -284,14 +284,20 @@ impl Drop for Connection {
 async fn first_success(
     attempts: Vec<Attempt>,
     control: &Control,
-    place: &Path,
+    address: &Address,
 ) -> Result<(Client, Option<MakeRustlsConnect>), StoreError> {
+    let place = address.shown();
     let mut refusal: Option<Error> = None;
     for (config, tls) in attempts {
         let mut opening = Box::pin(open(&config, tls.as_ref()));
+        let begun = Instant::now();
         let outcome = loop {
             match tokio::time::timeout(LOOK, &mut opening).await {
                 Ok(outcome) => break outcome,
+                // The driver's own limit ends when the port is open, whoever listens there.
+                Err(_) if begun.elapsed() > address.connect_timeout() => {
+                    return Err(unreachable(place, "nobody answered within `connect_timeout`"));
+                }
                 Err(_) => control.check()?,
             }
         };

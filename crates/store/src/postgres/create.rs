@@ -11,7 +11,7 @@ use super::{
     session::Session,
 };
 use crate::{
-    error::StoreError,
+    error::{StoreError, UnfitRole},
     faults::{FaultPlan, FaultPoint},
     migrate::{self, Standing},
     sql::{Control, Row, Transaction},
@@ -83,6 +83,12 @@ impl Store {
                 transaction.batch(&ddl::render(migrate::TABLE))?;
                 transaction.batch(COMMITS)?;
                 self.secure(transaction)
+            })
+            .map_err(|error| match error {
+                StoreError::AwaitsOwner { place, detail, .. } => {
+                    StoreError::AwaitsOwner { place, detail, made: false }
+                }
+                error => error,
             })?;
         }
         while self.in_transaction(connection, control, |transaction| self.migrate_one(transaction))? {}
@@ -113,6 +119,32 @@ impl Store {
             transaction.batch(&grants(&schema, &role))?;
         }
         Ok(())
+    }
+
+    /// Whether `role` can be an application's role: one that is there, and that row security binds.
+    pub(crate) fn check_role(&self, control: &Control, role: &str) -> Result<(), StoreError> {
+        let connection = self.connect(control)?;
+        let question = format!(
+            "SELECT r.rolsuper, r.rolbypassrls, pg_catalog.pg_has_role(r.oid, coalesce(n.nspowner, o.oid), 'USAGE')
+             FROM pg_catalog.pg_roles r JOIN pg_catalog.pg_roles o ON o.rolname = current_user
+             LEFT JOIN pg_catalog.pg_namespace n ON n.nspname = {} WHERE r.rolname = {}",
+            literal(self.namespace()),
+            literal(role)
+        );
+        let rows = connection.texts(control, &question)?;
+        let why = match rows.first() {
+            None => UnfitRole::Missing,
+            Some(row) => {
+                let is = |at: usize| row.get(at).is_some_and(|fact| fact.as_deref() == Some("t"));
+                match (is(0), is(1), is(2)) {
+                    (true, ..) => UnfitRole::Superuser,
+                    (_, true, _) => UnfitRole::PassesOver,
+                    (_, _, true) => UnfitRole::Owner,
+                    _ => return Ok(()),
+                }
+            }
+        };
+        Err(StoreError::UnfitRole { role: role.to_owned(), why })
     }
 
     /// Lets another role read and write, but not change the schema.
@@ -167,13 +199,7 @@ impl Store {
             job(&Transaction::postgres(&session)).and_then(|value| session.commit("COMMIT").map(|()| value));
         connection.roll_back();
         outcome.map_err(|error| match error {
-            StoreError::ReadOnly { path, reason } => StoreError::ReadOnly {
-                path,
-                reason: format!(
-                    "{reason}; the schema `{}` must be made and brought up to date by its owner",
-                    self.namespace()
-                ),
-            },
+            StoreError::Forbidden { place, detail } => StoreError::AwaitsOwner { place, detail, made: true },
             error => error,
         })
     }

@@ -135,6 +135,11 @@ impl Store {
         }
     }
 
+    /// Whether the schema is there, whoever has something in it.
+    pub(crate) fn is_made(&self, control: &Control) -> Result<bool, StoreError> {
+        self.has_schema(&self.connect(control)?, control)
+    }
+
     pub(crate) fn access(&self, control: &Control) -> Result<Access, StoreError> {
         match self.0.connections.lease(control, || self.open(control)) {
             Ok(mut lease) => {
@@ -154,6 +159,14 @@ impl Store {
     ) -> Result<T, StoreError> {
         control.check()?;
         let _turn = self.0.turns.lease(control, || Ok(Turn))?;
+        self.unless_dropped(|| self.write_in_turn(control, &mut job))
+    }
+
+    fn write_in_turn<T>(
+        &self,
+        control: &Control,
+        job: &mut impl FnMut(&Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         let mut lease = self.0.connections.lease(control, || self.open_for_writing(control))?;
         if lease.get()?.obstacle.borrow().is_some() {
             // What stood in the way when it was opened may be gone: a replica becomes a primary.
@@ -162,7 +175,17 @@ impl Store {
                 return Err(self.read_only(reason));
             }
         }
-        patiently(control, || self.attempt(&mut lease, control, &mut job))
+        patiently(control, || self.attempt(&mut lease, control, job))
+    }
+
+    /// Does a job. When it finds that the tables are gone, what is known of them and every connection that was opened
+    /// to them goes too: the next job looks anew.
+    fn unless_dropped<T>(&self, job: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let outcome = job();
+        if matches!(outcome, Err(StoreError::NotInitialized { .. })) {
+            self.close();
+        }
+        outcome
     }
 
     /// One try of a write, from its beginning to the commit.
@@ -216,6 +239,14 @@ impl Store {
         job: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         control.check()?;
+        self.unless_dropped(|| self.read_at_once(control, job))
+    }
+
+    fn read_at_once<T>(
+        &self,
+        control: &Control,
+        job: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         let mut lease = self.0.connections.lease(control, || self.open(control))?;
         let spare = OnceCell::new();
         let reopen = || self.open(control);
@@ -278,12 +309,18 @@ impl Store {
         Ok(connection)
     }
 
-    /// Sees whether the server takes writes.
+    /// Sees whether the server takes writes, and from this role.
     fn look(&self, connection: &Connection, control: &Control) -> Result<(), StoreError> {
         let facts = connection.texts(
             control,
-            "SELECT pg_catalog.pg_is_in_recovery(), current_setting('default_transaction_read_only'),
-                    current_setting('server_encoding')",
+            &format!(
+                "SELECT pg_catalog.pg_is_in_recovery(), current_setting('default_transaction_read_only'),
+                        current_setting('server_encoding'), current_user,
+                        (SELECT pg_catalog.has_table_privilege(c.oid, 'INSERT') FROM pg_catalog.pg_class c
+                         JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+                         WHERE n.nspname = {} AND c.relname = 'commits')",
+                literal(self.namespace())
+            ),
         )?;
         let fact = |at: usize| facts.first().and_then(|row| row.get(at)?.as_deref()).unwrap_or_default();
         if fact(2) != "UTF8" {
@@ -292,12 +329,17 @@ impl Store {
                 fact(2)
             )));
         }
-        let obstacle = match (fact(0), fact(1)) {
-            ("t", _) => Some("the server is a replica, which takes no writes"),
-            (_, "on") => Some("the database is set to read-only transactions"),
+        let obstacle = match (fact(0), fact(1), fact(4)) {
+            ("t", ..) => Some("the server is a replica, which takes no writes".to_owned()),
+            (_, "on", _) => Some("the database is set to read-only transactions".to_owned()),
+            (.., "f") => Some(format!(
+                "the role `{0}` has no right to write; the schema's owner gives it with `strata init --store ... \
+                 --app-role {0}`",
+                fact(3)
+            )),
             _ => None,
         };
-        *connection.obstacle.borrow_mut() = obstacle.map(str::to_owned);
+        *connection.obstacle.borrow_mut() = obstacle;
         Ok(())
     }
 

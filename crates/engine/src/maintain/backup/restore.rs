@@ -200,7 +200,7 @@ fn authorise(engine: &Engine, call: &Call<'_>, id: &str, held: &Held) -> Result<
     };
     if allowed != Verdict::Refuse && held.has_other_owner() {
         return Err(Error::Conflict {
-            message: format!("backup {id} belongs to another passphrase than this home"),
+            message: format!("backup {id} belongs to another passphrase than this store"),
             hint:
                 "restore it into a home of its own with `--home DIR`, and `export` what is wanted from there"
                     .into(),

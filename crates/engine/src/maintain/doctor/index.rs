@@ -35,7 +35,8 @@ impl Examination<'_> {
         if !damage.is_empty() {
             return self.damaged_index(&damage);
         }
-        self.ok("index file", "sound");
+        let what = if self.engine.settings().store.is_some() { "index tables" } else { "index file" };
+        self.ok(what, "sound");
         let head = self.engine.existing_ledger()?.read(&control, |r| Ok((r.epoch()?, r.head()?.seq)))?;
         let cursor = index.cursor(self.engine.tenant())?;
         let behind = (head.1 - cursor.mark.seq).max(0);

@@ -19,7 +19,10 @@ use strata_store::ledger::{
     RuleAttributes, State,
 };
 
-use super::graph::IncomingGraph;
+use super::{
+    graph::IncomingGraph,
+    todos::{self, IncomingTodo},
+};
 use crate::{
     authority,
     engine::Engine,
@@ -44,6 +47,7 @@ pub(super) struct Incoming {
     pub(super) snapshots: Vec<SnapshotLine>,
     pub(super) graph: IncomingGraph,
     pub(super) l0_entries: Vec<NewL0Entry>,
+    pub(super) todos: Vec<IncomingTodo>,
     pub(super) purged: Vec<(PurgedKind, PurgedLine)>,
 }
 
@@ -119,9 +123,16 @@ impl Incoming {
                 let entry = self.l0_entry(engine, &e)?;
                 self.l0_entries.push(entry);
             }
+            Line::Todo(t) => {
+                let todo = todos::incoming(engine, &mut self.gate, &t)?;
+                self.todos.push(todo);
+            }
             Line::Purged(p) => {
                 let kind = PurgedKind::parse(&p.kind).map_err(|e| Error::parse("kind", &e))?;
-                whole_id(&p.id)?;
+                match kind {
+                    PurgedKind::Todo => drop(todos::whole_id(&p.id)?),
+                    _ => drop(whole_id(&p.id)?),
+                }
                 self.purged.push((kind, p));
             }
         }
@@ -241,6 +252,7 @@ impl Incoming {
         }
         let scopes = self.memories.iter().map(|m| &m.new.scope);
         let scopes = scopes.chain(self.episodes.iter().map(|(_, e)| &e.scope)).chain(self.graph.scopes());
+        let scopes = scopes.chain(self.todos.iter().map(|t| &t.origin.scope));
         if let Some(foreign) = scopes.into_iter().find(|scope| !call.scope.sees(scope)) {
             let message = format!("holds things of {foreign}, outside your scope");
             authority::record_refusal(
@@ -263,6 +275,9 @@ impl Incoming {
         self.episodes.iter_mut().for_each(|(_, e)| e.writer.clone_from(&name));
         self.snapshots.iter_mut().for_each(|s| s.who.clone_from(&name));
         self.graph.write_as(&name);
+        for (version, _) in self.todos.iter_mut().flat_map(|t| &mut t.versions) {
+            version.writer.clone_from(&name);
+        }
         for (asked, decision) in &mut self.reviews {
             asked.proposer.clone_from(&name);
             *decision = ReviewDecision::default();
@@ -306,7 +321,7 @@ impl Incoming {
             authority::authorise(engine, call, Action::Propose, candidate.layer, "")?;
         }
         let mut layers: BTreeSet<Layer> = states().filter(|s| !is_candidate(s)).map(|s| s.layer).collect();
-        if !self.graph.is_empty() {
+        if !(self.graph.is_empty() && self.todos.is_empty()) {
             layers.insert(Layer::P5);
         }
         if layers.remove(&Layer::P2) || !self.episodes.is_empty() {

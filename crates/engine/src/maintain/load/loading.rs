@@ -44,6 +44,7 @@ impl Loading<'_> {
         self.loaded.was_empty = totals.memories == 0
             && totals.entities == 0
             && totals.episodes == 0
+            && totals.todos == 0
             && totals.purged == 0
             && totals.sources == 0;
         for (key, name) in &incoming.projects {
@@ -60,7 +61,8 @@ impl Loading<'_> {
         self.digests(&incoming.memories)?;
         self.reviews(&incoming.reviews)?;
         self.l0_entries(&incoming.l0_entries)?;
-        self.graph(&incoming.graph)
+        self.graph(&incoming.graph)?;
+        self.todos(&incoming.todos)
     }
 
     /// The snapshots that can show here what they showed where they come from: none, where there is more

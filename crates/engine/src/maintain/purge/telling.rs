@@ -32,6 +32,7 @@ pub(super) fn telling_fragments(
         forget_other_memories(r, target, &mut fragments)?;
         forget_other_episodes(r, target, &mut fragments)?;
         forget_other_entities(r, target, &mut fragments)?;
+        forget_other_todos(r, target, &mut fragments)?;
         r.sources(None)
     })?;
     let mut files: Vec<PathBuf> = documents
@@ -85,6 +86,27 @@ fn forget_other_episodes(
         after = last.number;
         for row in page.iter().filter(|row| row.id != target.id) {
             fragments.forget_those_in(&row.text);
+        }
+    }
+}
+
+fn forget_other_todos(
+    r: &LedgerRead<'_>,
+    target: &Target,
+    fragments: &mut Fragments,
+) -> Result<(), StoreError> {
+    let mut after = (0, 0);
+    loop {
+        let page = r.todo_versions_after(after, PAGE)?;
+        let Some(last) = page.last() else { return Ok(()) };
+        after = (last.number, last.from_seq);
+        for row in page.iter().filter(|row| row.origin.id != target.id) {
+            let version = &row.version;
+            for text in
+                [&version.content, &version.title, &version.notes, &version.domain, &row.origin.session]
+            {
+                fragments.forget_those_in(text);
+            }
         }
     }
 }
