@@ -45,6 +45,10 @@ pub(crate) const P_LAYER_EMBED: &str = "P_LAYER_EMBED";
 pub(crate) const P_LAYER_PG_DSN: &str = "P_LAYER_PG_DSN";
 /// The folder of p-layer's older library.
 pub(crate) const KNOWLEDGE_DB_DIR: &str = "KNOWLEDGE_DB_DIR";
+/// The home of layered-memory: an import source, never a home of ours.
+pub(crate) const LAYERED_MEMORY_HOME: &str = "LAYERED_MEMORY_HOME";
+/// The namespace that calls belong to, under layered-memory's name.
+pub(crate) const LAYERED_MEMORY_NAMESPACE: &str = "LAYERED_MEMORY_NAMESPACE";
 /// What is logged.
 pub(crate) const RUST_LOG: &str = "RUST_LOG";
 /// No colour, whatever its value.
@@ -144,6 +148,16 @@ pub(crate) const VARIABLES: &[Variable] = &[
         about: "Of p-layer: not used; `semantic.model` in `config.toml` chooses the model.",
     },
     Variable {
+        name: LAYERED_MEMORY_HOME,
+        about: "Of layered-memory: its folder, which an import of it takes when none is named; without it that is \
+                `~/.layered-memory`. It does not choose the home; `STRATA_HOME` does.",
+    },
+    Variable {
+        name: LAYERED_MEMORY_NAMESPACE,
+        about: "Of layered-memory: another name of `STRATA_NAMESPACE`, which wins over it. Letters, digits, `-` and `_`; read in \
+                lower case.",
+    },
+    Variable {
         name: "TZ",
         about: "The time zone of days and dates, unless `timezone` is set in `config.toml`.",
     },
@@ -188,6 +202,11 @@ impl Environment {
     /// A variable that is set and not empty, as text.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
         self.raw(name).map(|v| v.to_string_lossy().into_owned())
+    }
+
+    /// A variable that is set, as text, empty or not.
+    pub(crate) fn given(&self, name: &str) -> Option<String> {
+        self.0.get(std::ffi::OsStr::new(name)).map(|v| v.to_string_lossy().into_owned())
     }
 
     /// The agent whose sign is set.

@@ -1,11 +1,14 @@
-//! What the variables of p-layer mean here, for people who have them set.
+//! What the variables of older programs mean here, for people who have them set.
 
 use std::path::{Path, PathBuf};
 
 use strata_engine::settings::Settings;
 
 use crate::{
-    environment::{Environment, KNOWLEDGE_DB_DIR, P_LAYER_DB, P_LAYER_EMBED, P_LAYER_PG_DSN, STRATA_STORE},
+    environment::{
+        Environment, KNOWLEDGE_DB_DIR, LAYERED_MEMORY_HOME, P_LAYER_DB, P_LAYER_EMBED, P_LAYER_PG_DSN,
+        STRATA_STORE,
+    },
     place::{below_user_home, user_home},
 };
 
@@ -13,6 +16,8 @@ use crate::{
 const DEFAULT_DATABASE: &str = ".p_layer/memory.db";
 /// Where its older library does, below its own folder.
 const OLDER_DATABASE: &str = "knowledge.db";
+/// Where layered-memory keeps its files when nothing else is said, below the user's own directory.
+const DEFAULT_LAYERED_HOME: &str = ".layered-memory";
 /// The name of "no model" in the settings.
 const OFF: &str = "off";
 
@@ -20,6 +25,7 @@ const OFF: &str = "off";
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Older {
     database: Option<PathBuf>,
+    layered_home: Option<PathBuf>,
     words_only: bool,
     notices: Vec<String>,
 }
@@ -38,6 +44,16 @@ impl Older {
             .or_else(|| named(KNOWLEDGE_DB_DIR).map(|folder| folder.join(OLDER_DATABASE)))
             .or_else(|| user_home.map(|home| home.join(DEFAULT_DATABASE)));
         let mut older = Self { database, ..Self::default() };
+        older.layered_home = match named(LAYERED_MEMORY_HOME) {
+            Some(home) if !home.is_absolute() => {
+                older.notices.push(format!(
+                    "{LAYERED_MEMORY_HOME}={} is no absolute path and is passed over; it names what an import reads, never where memory is kept",
+                    home.display()
+                ));
+                None
+            }
+            named => named.or_else(|| user_home.map(|home| home.join(DEFAULT_LAYERED_HOME))),
+        };
         older.embedder(environment);
         if environment.raw(P_LAYER_PG_DSN).is_some() && environment.raw(STRATA_STORE).is_none() {
             older.notices.push(format!(
@@ -67,6 +83,7 @@ impl Older {
     /// Puts what they ask for into the settings.
     pub(crate) fn apply(&self, settings: &mut Settings) {
         settings.older_database.clone_from(&self.database);
+        settings.older_layered_home.clone_from(&self.layered_home);
         if self.words_only {
             settings.config.semantic.model = OFF.into();
         }
@@ -95,6 +112,17 @@ mod tests {
         let both = older([(P_LAYER_DB, "/a.db"), (KNOWLEDGE_DB_DIR, "/b")]);
         assert_eq!(database(both), "/a.db");
         assert_eq!(Older::below(&Environment::default(), None).database, None);
+    }
+
+    #[test]
+    fn layered_05_the_older_home_is_what_an_import_reads() {
+        let found = |value: &str| older([(LAYERED_MEMORY_HOME, value)]);
+        assert_eq!(found("/srv/lm").layered_home.as_deref(), Some(Path::new("/srv/lm")));
+        assert_eq!(found("~/lm").layered_home.as_deref(), Some(Path::new("/home/ana/lm")));
+        assert_eq!(found("").layered_home.as_deref(), Some(Path::new("/home/ana/.layered-memory")));
+        let relative = found("relative");
+        assert_eq!((relative.layered_home.clone(), relative.notices.len()), (None, 1));
+        assert!(!relative.notices[0].contains('\n'), "{:?}", relative.notices);
     }
 
     #[test]

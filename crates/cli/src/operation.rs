@@ -44,7 +44,7 @@ pub(crate) fn run(
     if let Some(claim) = &global.who {
         identity::check_claim(claim, &principal)?;
     }
-    let scope = place.scope();
+    let scope = place.scope(&home);
     let cancel = Cancel::default();
     // Work that goes on until it is interrupted ends then with its result.
     if arguments["follow"] == true || arguments["follow"] == "true" {

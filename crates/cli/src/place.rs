@@ -9,15 +9,16 @@ use strata_core::{error::ErrorKind, scope::Scope};
 use strata_engine::{
     error::Error,
     project::{self, Project},
-    settings::{self, Config, Key, Settings, StoreAddress},
+    settings::{self, Config, Key, Settings, StoreAddress, keys::Key as Setting, value::Sort},
 };
 use strata_store::{Server, TlsOptions, ledger::LOCAL};
 
 use crate::{
     arguments::Global,
     environment::{
-        CLAUDE_PROJECT_DIR, Environment, P_LAYER_PG_DSN, P0_ONTOLOGY, P0_PROPOSALS, PGSSLCERT, PGSSLKEY,
-        PGSSLMODE, PGSSLROOTCERT, STRATA_HOME, STRATA_NAMESPACE, STRATA_PROJECT, STRATA_STORE, STRATA_TENANT,
+        CLAUDE_PROJECT_DIR, Environment, LAYERED_MEMORY_NAMESPACE, P_LAYER_PG_DSN, P0_ONTOLOGY, P0_PROPOSALS,
+        PGSSLCERT, PGSSLKEY, PGSSLMODE, PGSSLROOTCERT, STRATA_HOME, STRATA_NAMESPACE, STRATA_PROJECT,
+        STRATA_STORE, STRATA_TENANT,
     },
     failure::Failure,
     older::Older,
@@ -63,10 +64,18 @@ pub(crate) fn user_home() -> Option<PathBuf> {
     etcetera::home_dir().ok().filter(|p| p.is_absolute())
 }
 
-/// The engine's settings for a home: its `config.toml`, what the environment and an older program's
-/// variables ask for, the user's time zone and the project's place.
+/// The engine's settings for a home: its `config.toml`, what the project narrows and what the environment and older programs'
+/// variables ask for, the user's time zone and the project's place. What of it makes no sense is logged.
 pub(crate) fn settings(home: &Path, place: &Place, environment: &Environment) -> Result<Settings, Error> {
+    older_namespace(environment)?;
     let mut config = settings::read_config(home)?;
+    if let Some(root) = place.root() {
+        config.narrow_by_project(&root, home);
+    }
+    config.apply_variables(|setting, name| variable(setting, name, environment));
+    for notice in &config.notices {
+        tracing::warn!("{notice}");
+    }
     for (name, setting) in
         [(P0_ONTOLOGY, &mut config.gate.ontology), (P0_PROPOSALS, &mut config.gate.proposals)]
     {
@@ -101,6 +110,29 @@ pub(crate) fn settings(home: &Path, place: &Place, environment: &Environment) ->
     };
     Older::new(environment).apply(&mut settings);
     Ok(settings)
+}
+
+/// A variable that stands for a setting; in a path a leading `~` is the user's own directory.
+fn variable(setting: &Setting, name: &str, environment: &Environment) -> Option<String> {
+    let text = environment.given(name)?;
+    let is_path = setting.sort == Sort::Path && !text.trim().is_empty();
+    Some(if is_path {
+        below_user_home(PathBuf::from(text.trim()), user_home()).display().to_string()
+    } else {
+        text
+    })
+}
+
+/// The namespace that layered-memory's variable names. A wrong one must not become the one that everybody sees.
+fn older_namespace(environment: &Environment) -> Result<Option<String>, Error> {
+    let Some(text) = environment.text(LAYERED_MEMORY_NAMESPACE) else { return Ok(None) };
+    let name = text.trim().to_lowercase();
+    let fits = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_');
+    if fits {
+        return Ok(Some(name));
+    }
+    let hint = format!("use letters, digits, `-` and `_`, or name one with {STRATA_NAMESPACE}");
+    Err(Error::argument(LAYERED_MEMORY_NAMESPACE, "is no namespace", hint))
 }
 
 /// The key in the variable that the configuration names. Without the variable the judge is asked without a key.
@@ -170,6 +202,8 @@ impl Place {
             }
         };
         let namespace = global.namespace.clone().or_else(|| environment.text(STRATA_NAMESPACE));
+        // A wrong one is refused where the settings are read.
+        let namespace = namespace.or_else(|| older_namespace(environment).unwrap_or_default());
         let named = [STRATA_STORE, P_LAYER_PG_DSN].into_iter().find_map(|name| environment.text(name));
         Self {
             namespace,
@@ -186,9 +220,12 @@ impl Place {
         }
     }
 
-    /// The scope now: the branch may have changed since the last look.
-    pub(crate) fn scope(&self) -> Scope {
-        let named = |key| project::named_scope(self.namespace.as_deref(), key);
+    /// The scope now: the branch may have changed since the last look. The namespace is the told one, else that of the
+    /// configuration in `home`.
+    pub(crate) fn scope(&self, home: &Path) -> Scope {
+        let configured = || settings::read_config(home).ok()?.namespace;
+        let namespace = self.namespace.clone().or_else(configured);
+        let named = |key| project::named_scope(namespace.as_deref(), key);
         match (&self.project, self.project()) {
             (Told::Key(key), _) => named(Some(key)),
             (_, Some(project)) => project.scope(&named(None).namespace),

@@ -91,9 +91,10 @@ impl Vocabulary {
         Ok(())
     }
 
-    /// Takes markers out, in whatever sense. Letter case counts.
+    /// Takes markers out, in whatever sense and letter case.
     pub fn disable(&mut self, markers: &[&str]) {
-        self.markers.retain(|text, _| !markers.contains(&text.as_str()));
+        let markers: Vec<String> = markers.iter().map(|marker| marker.to_lowercase()).collect();
+        self.markers.retain(|text, _| !markers.contains(&text.to_lowercase()));
     }
 
     fn add(&mut self, group: &str, key: &str, texts: &[String]) -> Result<(), VocabularyError> {

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use strata_core::time::Timestamp;
+use strata_core::{route::Router, time::Timestamp, vocabulary::Vocabulary};
 use strata_embed::Embedder;
 use strata_store::{
     error::StoreError,
@@ -26,7 +26,7 @@ use crate::{
     context::hot,
     error::Error,
     judge::{self, Judge},
-    knowledge::{access, l0, vault::VaultState},
+    knowledge::{access, l0, routing::words::Words, vault::VaultState},
     operation::Call,
     searcher::Searcher,
     settings::Settings,
@@ -52,6 +52,7 @@ pub struct Engine {
     hot_pages: hot::Recent,
     vault: VaultState,
     judge: OnceLock<Option<Box<dyn Judge>>>,
+    words: OnceLock<Words>,
     made: AtomicBool,
     home_made: OnceLock<()>,
 }
@@ -92,6 +93,7 @@ impl Engine {
             hot_pages: hot::Recent::default(),
             vault,
             judge: OnceLock::new(),
+            words: OnceLock::new(),
             made: AtomicBool::new(false),
             home_made: OnceLock::new(),
         }
@@ -226,6 +228,18 @@ impl Engine {
     pub fn with_judge(mut self, judge: Box<dyn Judge>) -> Self {
         self.judge = OnceLock::from(Some(judge));
         self
+    }
+
+    /// The router and the scan for states, with the words of the configuration.
+    pub(crate) fn words(&self) -> &Words {
+        self.words.get_or_init(|| Words::new(&self.settings.config))
+    }
+
+    /// What finds statements that are open or resolved, with the words of the configuration: for
+    /// [`strata_core::knowledge::state::scan`].
+    pub fn states(&self) -> (&Router, &Vocabulary) {
+        let words = self.words();
+        (&words.states, &words.state_words)
     }
 
     /// Search.

@@ -2,11 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use strata_core::{
-    memory::Kind,
-    redact::{clean_text, is_invisible, redact, strip_injected},
-    route,
-};
+use strata_core::redact::{clean_text, is_invisible, redact, strip_injected};
 
 use crate::error::Error;
 
@@ -120,9 +116,4 @@ fn limit_entries(field: &str, given: usize) -> Result<usize, Error> {
         return Err(Error::argument(field, message, "keep the most telling ones"));
     }
     Ok(given)
-}
-
-/// Where the router thinks a text belongs, as a note; it changes nothing.
-pub fn route_note(text: &str, kind: &Kind) -> Option<String> {
-    route::suggest(text, Some(kind)).map(|s| format!("{}: {}", s.route.as_str(), s.reason))
 }

@@ -4,4 +4,5 @@ pub mod access;
 pub mod inject;
 pub mod l0;
 pub mod reviews;
+pub mod routing;
 pub mod vault;

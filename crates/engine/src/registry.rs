@@ -23,7 +23,7 @@ use crate::{
         import_drewgent::ImportDrewgent, import_incidents::ImportIncidents, import_p_layer::ImportPLayer,
         import_rules::ImportRules,
     },
-    knowledge::{access, inject, l0, reviews},
+    knowledge::{access, inject, l0, reviews, routing},
     maintain::{
         backup, doctor::Doctor, due::Maintain, export::Export, import::Import, index_files::IndexFiles,
         init::Init, jobs, load::Load, migrate_store::MigrateStore, purge::Purge, reembed::Reembed,
@@ -142,6 +142,9 @@ pub const OPERATIONS: &[Entry] = &[
     // Durable knowledge.
     entry::<inject::InjectKnowledge>(),
     entry::<inject::BatchInjectKnowledge>(),
+    // Where items belong.
+    entry::<routing::classify::Classify>(),
+    entry::<routing::capabilities::Capabilities>(),
     // Importers of older stores.
     entry::<ImportPLayer>(),
     entry::<ImportDrewgent>(),

@@ -1,17 +1,21 @@
 //! What a face tells the engine about its surroundings, and the user's configuration file.
 
-use std::{
-    collections::BTreeMap,
-    fmt,
-    path::{Path, PathBuf},
-};
+pub mod file;
+pub mod keys;
+pub mod layered;
+pub mod value;
+
+use std::{collections::BTreeMap, fmt, path::PathBuf};
 
 use jiff::tz::TimeZone;
-use serde::Deserialize;
-use strata_core::{error::ParseError, graph::constraints::Constraints, knowledge::l0};
+use serde::{Deserialize, Deserializer, de::IgnoredAny};
+use strata_core::{error::ParseError, graph::constraints::Constraints};
 use strata_store::{Server, TlsOptions, ledger::LOCAL};
 
+use self::layered::{AccessLog, Changelog, Governance, Knowledge, Promotion, Routing};
 use crate::{error::Error, network::Address};
+
+pub use file::{CONFIG_FILE, read_config};
 
 /// Everything the engine needs to know from outside. Made by the face from arguments, environment and
 /// `config.toml`; the engine reads none of these itself.
@@ -34,6 +38,8 @@ pub struct Settings {
     pub judge_key: Option<Key>,
     /// The database of an older program that imports take when none is named.
     pub older_database: Option<PathBuf>,
+    /// The home of layered-memory that imports take when none is named.
+    pub older_layered_home: Option<PathBuf>,
     /// The user's configuration.
     pub config: Config,
 }
@@ -104,6 +110,7 @@ impl Settings {
             words_only: false,
             judge_key: None,
             older_database: None,
+            older_layered_home: None,
             config: Config::default(),
         }
     }
@@ -132,92 +139,35 @@ pub struct Config {
     pub gate: Gate,
     /// The language model that may be asked for advice.
     pub judge: Judge,
-    /// Which knowledge is looked for and read.
-    pub access_log: AccessLog,
-    /// The vault and its index.
+    /// The namespace that calls belong to; `--namespace` and `STRATA_NAMESPACE` win over it.
+    pub namespace: Option<String>,
+    /// How knowledge is written and indexed.
+    #[serde(deserialize_with = "read_elsewhere")]
     pub knowledge: Knowledge,
+    /// Where items belong.
+    #[serde(deserialize_with = "read_elsewhere")]
+    pub routing: Routing,
+    /// Words by which knowledge says that something is open.
+    #[serde(deserialize_with = "read_elsewhere")]
+    pub governance: Governance,
+    /// Files in which anything lands.
+    #[serde(deserialize_with = "read_elsewhere")]
+    pub promotion: Promotion,
+    /// The log of changes of knowledge.
+    #[serde(deserialize_with = "read_elsewhere")]
+    pub changelog: Changelog,
+    /// Which knowledge is read.
+    #[serde(deserialize_with = "read_elsewhere")]
+    pub access_log: AccessLog,
+    /// What of the configuration makes no sense and was passed over, as sentences.
+    #[serde(skip)]
+    pub notices: Vec<String>,
 }
 
-/// The `[knowledge]` table.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Knowledge {
-    /// The index of the vault.
-    pub l0: L0,
-}
-
-/// The `[knowledge.l0]` table.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct L0 {
-    /// Whether every write brings the index up to date.
-    pub auto_sync: bool,
-    /// How its lines are written.
-    pub format: L0Format,
-    /// Where it lies; a relative path begins in the home. `vault/L0.md` when absent.
-    pub file: Option<PathBuf>,
-    /// What a line of the hermes format begins with.
-    pub tag: String,
-    /// The most bytes it may have.
-    pub budget_bytes: usize,
-}
-
-/// How the lines of the index are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum L0Format {
-    /// `[L0] domain: title → knowledge/domain.md`.
-    Hermes,
-    /// `[domain.md] title`.
-    Generic,
-}
-
-impl Default for L0 {
-    fn default() -> Self {
-        Self {
-            auto_sync: true,
-            format: L0Format::Hermes,
-            file: None,
-            tag: l0::TAG.into(),
-            budget_bytes: 16 << 10,
-        }
-    }
-}
-
-impl L0 {
-    /// How its lines are written, with the tag.
-    pub fn line_format(&self) -> l0::Format {
-        match self.format {
-            L0Format::Hermes => l0::Format::Hermes(self.tag.clone()),
-            L0Format::Generic => l0::Format::Generic,
-        }
-    }
-}
-
-/// The `[access_log]` table.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct AccessLog {
-    /// Whether it is kept which knowledge is found and read.
-    pub enabled: bool,
-    /// Whether what was looked for is kept with it.
-    pub log_query: bool,
-    /// Days that an entry is kept, 1 to 3650.
-    pub retention_days: u32,
-}
-
-impl AccessLog {
-    fn faults(&self) -> Option<(&'static str, String, &'static str)> {
-        let days = self.retention_days;
-        let fits = (1..=3_650).contains(&days);
-        (!fits).then(|| ("access_log.retention_days", format!("is {days}"), "write days, 1 to 3650"))
-    }
-}
-
-impl Default for AccessLog {
-    fn default() -> Self {
-        Self { enabled: true, log_query: true, retention_days: 90 }
-    }
+/// Tables that are read key by key, so that a slip in one costs that one: see [`file`].
+fn read_elsewhere<'de, D: Deserializer<'de>, T: Default>(deserializer: D) -> Result<T, D::Error> {
+    IgnoredAny::deserialize(deserializer)?;
+    Ok(T::default())
 }
 
 /// The `[graph]` table.
@@ -312,8 +262,11 @@ pub enum JudgeProvider {
 impl Config {
     /// Values that the types let through and that make no sense, as (key, what is wrong, what to write).
     fn faults(&self) -> Option<(&'static str, String, &'static str)> {
-        let of_search = self.recall.faults().or_else(|| self.semantic.faults());
-        self.judge.faults().or(of_search).or_else(|| self.access_log.faults())
+        let is_blank = self.namespace.as_ref().is_some_and(|name| name.trim().is_empty());
+        let blank = is_blank.then(|| ("namespace", "is empty".into(), "name one, or leave the line out"));
+        let of_tables =
+            || self.judge.faults().or_else(|| self.recall.faults()).or_else(|| self.semantic.faults());
+        blank.or_else(of_tables)
     }
 }
 
@@ -442,43 +395,6 @@ impl Default for Recall {
             recency_window_days: 30.0,
         }
     }
-}
-
-/// The name of the configuration file in the home.
-pub const CONFIG_FILE: &str = "config.toml";
-
-/// Reads `config.toml` of a home; a missing file is the defaults, a wrong one an error with its line.
-pub fn read_config(home: &Path) -> Result<Config, Error> {
-    let path = home.join(CONFIG_FILE);
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Config::default()),
-        Err(e) if e.kind() == std::io::ErrorKind::InvalidData => {
-            let hint = format!("save {} as UTF-8, or remove it", path.display());
-            return Err(Error::argument(CONFIG_FILE, "is not UTF-8 text", hint));
-        }
-        Err(source) => return Err(Error::File { path: path.display().to_string(), source }),
-    };
-    let config: Config = toml::from_str(&text).map_err(|e| Error::Argument {
-        field: Some(CONFIG_FILE.into()),
-        message: told(&e),
-        hint: format!("correct or remove the line in {}", path.display()),
-    })?;
-    config.graph.constraints()?;
-    match config.faults() {
-        None => Ok(config),
-        Some((key, message, hint)) => Err(Error::Argument {
-            field: Some(key.into()),
-            message,
-            hint: format!("{hint}, in {}", path.display()),
-        }),
-    }
-}
-
-/// What is wrong, with its line; a line that may hold a password is not repeated.
-fn told(error: &toml::de::Error) -> String {
-    let whole = error.to_string();
-    if whole.contains("://") { error.message().trim().to_owned() } else { whole.trim().to_owned() }
 }
 
 #[cfg(test)]

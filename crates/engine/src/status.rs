@@ -50,6 +50,9 @@ pub struct Response {
     pub semantic: String,
     /// The language model that may be asked for advice: `off`, or which one and where. It was not asked.
     pub judge: String,
+    /// What of the configuration makes no sense and was passed over.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub configuration: Vec<String>,
     /// What the home holds; absent before `init`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holds: Option<Holds>,
@@ -114,6 +117,7 @@ impl Operation for Status {
             scope: call.scope.to_string(),
             semantic: engine.searcher().semantic().to_string(),
             judge: judge::describe(&engine.settings().config.judge),
+            configuration: engine.settings().config.notices.clone(),
             holds,
         })
     }
@@ -176,7 +180,10 @@ impl Render for Response {
                 pairs.insert(1, (name.to_owned(), value.clone()));
             }
         }
-        let document = Document::new().note(mark, format!("Strata {}: {}", self.version, self.status));
+        let mut document = Document::new().note(mark, format!("Strata {}: {}", self.version, self.status));
+        for notice in &self.configuration {
+            document = document.note(Mark::Warning, notice.clone());
+        }
         let Some(holds) = &self.holds else {
             return document.with(Block::Pairs(pairs)).note(
                 Mark::Info,

@@ -5,14 +5,21 @@ mod support;
 
 use std::fs;
 
-use knowledge_support::{change, events, index, index_file, on_disk, stand_in, with_call, write};
+use knowledge_support::{change, change_by, events, index, index_file, on_disk, stand_in, with_call, write};
 use serde_json::{Value, json};
-use strata_core::error::ErrorKind;
+use strata_core::{error::ErrorKind, knowledge::changelog::Operation};
 use strata_engine::{
-    knowledge::access::{self, Access, AccessKind},
-    settings::L0Format,
+    clock::{ManualClock, SeededIds},
+    engine::Engine,
+    knowledge::{
+        access::{self, Access, AccessKind},
+        l0,
+        vault::{self, Change, Edited, Event},
+    },
+    settings::layered::L0Format,
 };
-use support::Session;
+use strata_store::files::write_atomic;
+use support::{NOON, Session};
 
 const PROXY: &str = "# Proxy\n\n## TLS\n\nnginx ends tls, nginx logs\n";
 
@@ -204,11 +211,8 @@ fn what_a_person_writes_into_the_index_is_kept() {
     write(&s, "infra", PROXY);
     s.ok("manage_l0_entry", json!({ "action": "add", "domain": "team", "summary": "who does what" }));
     let theirs = index(&s) + "[L0] oncall: 谁值班 → knowledge/oncall.md\n";
-    fs::write(
-        index_file(&s, "L0.md"),
-        "[L0] gone: no such line — x → knowledge/infra/../x.md\n".to_owned() + &theirs,
-    )
-    .expect("edited by hand");
+    let whole = "[L0] gone: no such line — x → knowledge/infra/../x.md\n".to_owned() + &theirs;
+    write_atomic(&index_file(&s, "L0.md"), whole.as_bytes()).expect("edited by hand");
     write(&s, "other", "# Other\n");
     let text = index(&s);
     assert!(
@@ -226,7 +230,7 @@ fn what_a_person_writes_into_the_index_is_kept() {
 }
 
 #[test]
-fn layered_32_an_index_shows_what_its_namespace_sees() {
+fn an_index_shows_what_its_namespace_sees() {
     let mut s = Session::new();
     write(&s, "common", "# Shared words\n");
     stand_in(&mut s, "claude");
@@ -340,4 +344,55 @@ fn a_write_stands_although_its_index_cannot_be_written() {
     let report = serde_json::to_value(&synced.l0_sync_report).expect("JSON");
     assert!(report["success"] == json!(false) && report["error"].is_string(), "{report}");
     assert_eq!(shown(&s)["total_entries"], json!(1));
+}
+
+#[test]
+fn an_entry_by_hand_moves_with_its_file() {
+    let s = Session::new();
+    write(&s, "infra", PROXY);
+    s.ok("manage_l0_entry", json!({ "action": "replace", "domain": "infra", "summary": "the gateway" }));
+    with_call(&s, |call| {
+        let old = vault::locate(&s.engine, call, "domain", "infra").expect("a place");
+        let new = vault::locate(&s.engine, call, "domain", "net/gateway").expect("a place");
+        let moved = vault::edit_all(&s.engine, call, &[old, new], &Change::new("test"), &mut |texts| {
+            let event = |operation| Event::new(operation, "a test moved it");
+            Ok(vec![
+                Edited::Delete(event(Operation::DomainDeleted)),
+                Edited::Write(texts[0].unwrap_or_default().to_owned(), event(Operation::DomainCreated)),
+            ])
+        });
+        assert!(l0::sync_after_all(&s.engine, call, &moved.expect("moved")).l0_synced);
+    });
+    assert_eq!(index(&s), "# added by hand\n[L0] gateway: the gateway → knowledge/net/gateway.md\n");
+    let known = [
+        "l0_entry_added infra.md",
+        "l0_entry_renamed infra.md",
+        "l0_entry_added net/gateway.md",
+        "l0_entry_removed infra.md",
+    ];
+    assert_eq!(events(&s), known);
+}
+
+#[test]
+fn several_writers_leave_one_whole_index() {
+    let s = Session::new();
+    s.remember("a home that exists");
+    std::thread::scope(|threads| {
+        for writer in 0..4 {
+            let s = &s;
+            threads.spawn(move || {
+                let settings = s.engine.settings().clone();
+                let ids = Box::new(SeededIds::new(100 + writer));
+                let engine = Engine::with_sources(settings, Box::new(ManualClock::at(NOON)), ids);
+                for n in 0..4 {
+                    let (_, synced) = change_by(&engine, s, &format!("w{writer}n{n}"), Some("# Title\n"));
+                    assert!(synced.l0_synced);
+                }
+            });
+        }
+    });
+    let text = index(&s);
+    assert_eq!(text.lines().filter(|line| line.starts_with("[L0] w")).count(), 16, "{text}");
+    assert_eq!(events(&s).len(), 16);
+    assert_eq!(shown(&s)["content"], json!(text));
 }

@@ -8,13 +8,16 @@ use strata_engine::{
     judge,
     operation::Reply,
     render::{Block, Document, Mark},
-    settings::{CONFIG_FILE, Config, Fusion},
+    settings::{CONFIG_FILE, Config, Fusion, keys::KEYS},
 };
 use strata_store::{Server, ledger::LOCAL};
 
 use crate::{
     arguments::Global,
-    environment::{Environment, KNOWLEDGE_DB_DIR, P_LAYER_DB, P_LAYER_EMBED, STRATA_STORE, VARIABLES},
+    environment::{
+        Environment, KNOWLEDGE_DB_DIR, LAYERED_MEMORY_HOME, LAYERED_MEMORY_NAMESPACE, P_LAYER_DB,
+        P_LAYER_EMBED, STRATA_STORE, VARIABLES,
+    },
     failure::Failure,
     out::Out,
     place::{self, Place},
@@ -48,7 +51,7 @@ pub(super) fn run(what: &str, global: &Global, environment: &Environment, out: &
         ),
         ("store", settings.store.as_ref().map_or_else(|| "in the home".to_owned(), ToString::to_string)),
         ("tenant", settings.store.as_ref().map_or(LOCAL, Server::tenant).to_owned()),
-        ("scope", place.scope().to_string()),
+        ("scope", place.scope(&home).to_string()),
         ("timezone", zone),
         ("semantic.model", config.semantic.model.clone()),
         ("recall.limit", config.recall.limit.to_string()),
@@ -63,13 +66,18 @@ pub(super) fn run(what: &str, global: &Global, environment: &Environment, out: &
         ("gate.proposals", place_in(&home, config.gate.proposals.as_deref(), "proposals")),
         ("judge", judge::describe(&config.judge)),
     ]);
+    rows.extend(KEYS.iter().map(|key| (key.name, key.shown(config))));
     let json = rows.iter().map(|(k, v)| ((*k).to_owned(), json!(v))).collect();
     let mut document =
         Document::new().with(Block::Pairs(rows.into_iter().map(|(k, v)| (k.to_owned(), v)).collect()));
-    for variable in VARIABLES.iter().filter(|v| is_ours(v.name)) {
-        if let Some(value) = environment.text(variable.name) {
-            document = document.note(Mark::Info, format!("{}={value}", variable.name));
+    let older = KEYS.iter().filter_map(|key| key.variable);
+    for name in VARIABLES.iter().map(|v| v.name).filter(|name| is_ours(name)).chain(older) {
+        if let Some(value) = environment.text(name) {
+            document = document.note(Mark::Info, format!("{name}={value}"));
         }
+    }
+    for notice in &config.notices {
+        document = document.note(Mark::Warning, notice.clone());
     }
     Ok(out.reply(&Reply { json, document, is_alarming: false })?)
 }
@@ -107,5 +115,6 @@ fn is_ours(name: &str) -> bool {
     // An address may hold a password; what it chooses is told without it.
     (name.starts_with("STRATA_") && name != STRATA_STORE)
         || name.starts_with("PGSSL")
-        || [P_LAYER_DB, P_LAYER_EMBED, KNOWLEDGE_DB_DIR].contains(&name)
+        || [P_LAYER_DB, P_LAYER_EMBED, KNOWLEDGE_DB_DIR, LAYERED_MEMORY_HOME, LAYERED_MEMORY_NAMESPACE]
+            .contains(&name)
 }

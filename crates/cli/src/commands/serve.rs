@@ -54,10 +54,12 @@ pub(super) fn run(matches: &ArgMatches, global: &Global, environment: &Environme
             "waiting for an MCP client on standard input: `strata serve` belongs into a client's configuration"
         );
     }
+    let home_of_scope = home.clone();
     let engine = Arc::new(move || Ok(Engine::new(place::settings(&home, &place_of_engine, &environment)?)));
-    let ended = mcp::serve_stdio(engine, Arc::new(move || place.scope()), &options).map_err(|e| {
-        Failure::new(ErrorKind::Unavailable, format!("the server cannot start: {e}"), "try again")
-    })?;
+    let ended =
+        mcp::serve_stdio(engine, Arc::new(move || place.scope(&home_of_scope)), &options).map_err(|e| {
+            Failure::new(ErrorKind::Unavailable, format!("the server cannot start: {e}"), "try again")
+        })?;
     tracing::info!(?ended, "the server ended");
     Ok(())
 }

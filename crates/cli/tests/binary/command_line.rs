@@ -37,7 +37,7 @@ fn the_home_is_told_or_from_the_environment_and_never_guessed() {
 #[test]
 fn errors_go_to_standard_error_with_a_next_step_and_an_exit_code() {
     let home = TestHome::new();
-    home.file("home/config.toml", "nonsense = [");
+    home.file("home/config.toml", "nonsense = 1");
     let output = strata(&home).run(["status"]).failure(2);
     assert_eq!(output.stdout, "");
     assert!(output.stderr.starts_with("error: "), "{}", output.stderr);
@@ -134,6 +134,95 @@ fn settings_can_be_seen() {
     home.file("home/config.toml", "timezone = \"Mars/Olympus\"\n");
     let output = strata(&home).run(["config", "show"]).failure(2);
     assert!(output.stderr.contains("Mars/Olympus"), "{}", output.stderr);
+}
+
+#[test]
+fn layered_04_a_broken_configuration_is_named_and_the_defaults_hold() {
+    let home = TestHome::new();
+    home.file("home/config.toml", ":\n - [bad");
+    let output = strata(&home).run(["remember", "The gateway listens on 8443."]).success();
+    assert!(output.stderr.contains("config.toml") && output.stderr.contains("defaults"), "{}", output.stderr);
+    let status = strata(&home).json(["status"]);
+    assert_eq!(status["configuration"].as_array().map(Vec::len), Some(1), "{status}");
+    let doctor = strata(&home).run(["doctor"]);
+    assert!(doctor.code == 1 && doctor.stdout.contains("the defaults hold"), "{}", doctor.stdout);
+    home.file(
+        "home/config.toml",
+        "[routing]\nmode = \"enfroce\"\nmdoe = 1\n[access_log]\nlog_query = false\n",
+    );
+    let output = strata(&home).run(["config", "show"]).success();
+    for told in ["`routing.mode` is `enfroce`", "`advisory` or `enforce`", "`routing.mdoe` is no setting"] {
+        assert!(output.stdout.contains(told), "{}", output.stdout);
+    }
+    let shown = strata(&home).json(["config", "show"]);
+    assert_eq!(
+        (&shown["routing.mode"], &shown["access_log.log_query"]),
+        (&"advisory".into(), &"false".into())
+    );
+    home.file("home/config.toml", "store = \"postgres://quokka@127.0.0.1:1/x\n[");
+    let refused = strata(&home).run(["status"]).failure(2);
+    assert!(
+        !refused.stderr.contains("quokka") && refused.stderr.contains("until then"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
+fn of_several_places_the_nearest_says_what_holds() {
+    let home = TestHome::new();
+    home.file("home/config.toml", "namespace = \"team\"\n[routing]\nmode = \"advisory\"\n");
+    home.file("work/.strata/config.toml", "[routing]\nmode = \"enforce\"\nenabled = false\n");
+    let project = home.outside().join("work").display().to_string();
+    let binary = || strata(&home).with("STRATA_PROJECT", &project);
+    let mode = |value: &Value| value["routing.mode"].as_str().unwrap_or_default().to_owned();
+    assert_eq!(mode(&strata(&home).json(["config", "show"])), "advisory");
+    let shown = binary().json(["config", "show"]);
+    assert_eq!((mode(&shown).as_str(), &shown["routing.enabled"]), ("enforce", &"true".into()));
+    let told = binary().run(["config", "show"]).success().stdout;
+    assert!(told.contains("`routing.enabled`: a project cannot set it"), "{told}");
+    let shown = binary().with("LAYERED_MEMORY_ROUTING_MODE", "advisory").json(["config", "show"]);
+    assert_eq!(mode(&shown), "advisory");
+    let namespace = |variables: &[(&str, &str)]| {
+        let binary = variables.iter().fold(strata(&home), |binary, (name, value)| binary.with(*name, *value));
+        binary.json(["config", "show"])["scope"].as_str().unwrap_or_default().to_owned()
+    };
+    assert_eq!(namespace(&[]), "team");
+    assert_eq!(namespace(&[("LAYERED_MEMORY_NAMESPACE", "Claude")]), "claude");
+    assert_eq!(namespace(&[("LAYERED_MEMORY_NAMESPACE", "Claude"), ("STRATA_NAMESPACE", "codex")]), "codex");
+    let refused = strata(&home).with("LAYERED_MEMORY_NAMESPACE", "../x").run(["remember", "x"]).failure(2);
+    assert!(refused.stderr.contains("LAYERED_MEMORY_NAMESPACE"), "{}", refused.stderr);
+}
+
+#[test]
+fn layered_05_the_older_home_is_never_ours() {
+    let home = TestHome::new();
+    let binary = || strata(&home).with("LAYERED_MEMORY_HOME", "relative");
+    let output = binary().run(["remember", "The gateway listens on 8443."]).success();
+    let lines: Vec<&str> = output.stderr.lines().filter(|l| l.contains("LAYERED_MEMORY_HOME")).collect();
+    assert!(lines.len() == 1 && lines[0].contains("no absolute path"), "{}", output.stderr);
+    assert!(!home.outside().join("relative").exists());
+    assert_eq!(binary().json(["status"])["home"], home.path().display().to_string());
+    let elsewhere = home.outside().join("older").display().to_string();
+    let output = strata(&home).with("LAYERED_MEMORY_HOME", &elsewhere).run(["status"]).success();
+    assert_eq!(output.stderr, "");
+    assert!(!home.outside().join("older").exists());
+}
+
+#[test]
+fn an_item_is_classified_at_a_terminal() {
+    let home = TestHome::new();
+    let output = strata(&home).run(["route", "classify", "TODO: wire up the exporter"]).success();
+    assert!(output.stdout.contains("todo") && output.stdout.contains("0.65"), "{}", output.stdout);
+    let shown = strata(&home).json(["route", "classify", "i prefer tabs", "--section", "Style"]);
+    assert_eq!((&shown["surface"], &shown["echo"]["section"]), (&"user_profile".into(), &"Style".into()));
+    let output = strata(&home).run(["route", "capabilities"]).success();
+    assert!(
+        output.stdout.contains("l1_knowledge") && output.stdout.contains("no_handler"),
+        "{}",
+        output.stdout
+    );
+    assert!(!home.path().join("ledger.db").exists(), "nothing was made");
 }
 
 #[test]

@@ -7,8 +7,6 @@ mod layout;
 mod recent;
 pub mod show;
 
-use std::collections::HashMap;
-
 use strata_core::{
     knowledge::{l0::Entry, name::Name},
     memory::Tier,
@@ -60,7 +58,7 @@ pub(crate) fn make(engine: &Engine, call: &Call<'_>, budget: u32) -> Result<Page
     let ruling = standing.rules.iter().chain(&standing.identity).chain(working).map(rule_line);
     let page = lay_out(
         Section::in_order(ruling.collect()),
-        index_lines(engine, call)?,
+        index_lines(engine, call, budget)?,
         Section::in_order(rest.iter().map(line).collect()),
         budget,
     );
@@ -70,19 +68,23 @@ pub(crate) fn make(engine: &Engine, call: &Call<'_>, budget: u32) -> Result<Page
 
 /// The lines of the index of knowledge, by path. When not all fit, those by hand and the most used go first. A
 /// namespace that cannot be a folder has no knowledge.
-fn index_lines(engine: &Engine, call: &Call<'_>) -> Result<Section, Error> {
+fn index_lines(engine: &Engine, call: &Call<'_>, budget: u32) -> Result<Section, Error> {
     let Ok(namespace) = Name::parse(&call.scope.namespace) else { return Ok(Section::default()) };
     let index = l0::build(engine, call, &namespace)?;
-    let uses = if index.entries.is_empty() { HashMap::new() } else { index.uses(engine, call)? };
     let format = engine.settings().config.knowledge.l0.line_format();
-    let lines = index.entries.iter().map(|entry| neutral(&entry.line(&format))).collect();
+    let lines: Vec<String> = index.entries.iter().map(|entry| neutral(&entry.line(&format))).collect();
+    let section = Section::in_order(lines);
+    if section.cost() <= budget / 2 {
+        return Ok(section);
+    }
+    let uses = index.uses(engine, call)?;
     let mut order: Vec<usize> = (0..index.entries.len()).collect();
     let used = |entry: &Entry| uses.get(&entry.path.to_string()).copied().unwrap_or(0);
     order.sort_by_key(|at| {
         let entry = &index.entries[*at];
         (!entry.by_hand, std::cmp::Reverse(used(entry)))
     });
-    Ok(Section { lines, order })
+    Ok(Section { order, ..section })
 }
 
 /// A rule's line: when it applies stands before what it says.

@@ -16,7 +16,8 @@ use super::remember::{Request, ScopeName};
 use crate::{
     engine::Engine,
     error::Error,
-    gate::{self, Gate},
+    gate::Gate,
+    knowledge::routing,
     operation::Call,
     request::{moment, unit},
 };
@@ -105,7 +106,7 @@ impl Draft {
             pinned: request.pinned.unwrap_or(false),
             tier: Tier::Hot,
             metadata: gate.map("metadata", &request.metadata)?,
-            route: gate::route_note(&text, &kind),
+            route: routing::note(engine, &text, &kind),
             bands: duplicate::bands(&text),
             redacted: gate.redacted,
             text,

@@ -8,6 +8,7 @@ use strata_core::{
     cancel::Cancel, knowledge::changelog::Operation, principal::Face, scope::Scope, time::Timestamp,
 };
 use strata_engine::{
+    engine::Engine,
     knowledge::{
         l0::{self, Synced},
         vault::{self, Change, Edited, Event, Written},
@@ -32,9 +33,14 @@ pub(crate) fn with_call<T>(s: &Session, job: impl FnOnce(&Call<'_>) -> T) -> T {
 
 /// Writes a file, or deletes it.
 pub(crate) fn change(s: &Session, name: &str, text: Option<&str>) -> (Written, Synced) {
+    change_by(&s.engine, s, name, text)
+}
+
+/// The same by another process.
+pub(crate) fn change_by(engine: &Engine, s: &Session, name: &str, text: Option<&str>) -> (Written, Synced) {
     with_call(s, |call| {
-        let place = vault::locate(&s.engine, call, "domain", name).expect("a place");
-        let written = vault::edit(&s.engine, call, &place, &Change::new("test"), &mut |before| {
+        let place = vault::locate(engine, call, "domain", name).expect("a place");
+        let written = vault::edit(engine, call, &place, &Change::new("test"), &mut |before| {
             let operation = match (before, text) {
                 (_, None) => Operation::DomainDeleted,
                 (None, _) => Operation::DomainCreated,
@@ -47,7 +53,7 @@ pub(crate) fn change(s: &Session, name: &str, text: Option<&str>) -> (Written, S
             })
         });
         let written = written.expect("written");
-        let synced = l0::sync_after(&s.engine, call, &written);
+        let synced = l0::sync_after(engine, call, &written);
         (written, synced)
     })
 }

@@ -7,6 +7,7 @@ use strata_core::error::ErrorKind;
 use strata_engine::{
     operation::{Audience, Effect, Entry, Toolset},
     registry::OPERATIONS,
+    settings::keys::KEYS,
 };
 use strata_server::mcp::with_format;
 
@@ -84,6 +85,14 @@ pub(super) fn environment() -> String {
     page.push_str("\nAn empty variable counts as not set.\n\n| variable | meaning |\n| --- | --- |\n");
     for variable in VARIABLES {
         page.push_str(&format!("| `{}` | {} |\n", variable.name, cell(variable.about)));
+    }
+    page.push_str(
+        "\n## Variables of layered-memory\n\nEach stands for a setting of `config.toml` and wins over it. \
+         [layered-config.md](../layered-config.md) tells what they mean, and which have no meaning here.\n\n\
+         | variable | setting |\n| --- | --- |\n",
+    );
+    for (variable, name) in KEYS.iter().filter_map(|key| Some((key.variable?, key.name))) {
+        page.push_str(&format!("| `{variable}` | `{name}` |\n"));
     }
     page.push_str(
         "\n## Signs of an agent\n\nA command is a person's when it runs on a terminal and none of these is set; otherwise \

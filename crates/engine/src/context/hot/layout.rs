@@ -20,7 +20,7 @@ impl Section {
     }
 
     /// What all of it costs.
-    fn cost(&self) -> u32 {
+    pub(super) fn cost(&self) -> u32 {
         self.lines.iter().map(|line| cost(line)).sum()
     }
 
@@ -96,7 +96,7 @@ impl Page {
     }
 
     /// What tells this page from an `older` one: a text and what it costs.
-    pub(super) fn since(&self, older: &Page) -> (String, u32) {
+    pub(super) fn since(&self, older: &Self) -> (String, u32) {
         let gone = older.lines.iter().filter(|line| !self.lines.contains(line));
         let new = self.lines.iter().filter(|line| !older.lines.contains(line));
         let lines: Vec<String> =

@@ -33,7 +33,7 @@ pub(super) struct Turnover {
 /// Compares the own entries of an index with the changelog.
 pub(super) fn turnover(engine: &Engine, call: &Call<'_>, index: &Index) -> Result<Turnover, Error> {
     let standing = standing(engine, call, index)?;
-    let is_known = |path: &String| standing.get(path).is_some_and(|change| is_there(change));
+    let is_known = |path: &String| standing.get(path).is_some_and(is_there);
     let added = index.own.iter().filter(|path| !is_known(path)).cloned().collect();
     let gone = standing.iter().filter(|(path, change)| is_there(change) && !index.own.contains(path));
     Ok(Turnover { added, removed: gone.map(|(path, _)| path.clone()).collect() })

@@ -186,10 +186,10 @@ pub(super) fn sync(
     let mut index = build(engine, call, namespace)?;
     let old_text = file.as_ref().and_then(|file| file.text.clone());
     let old = old_text.as_deref().map(|text| l0::parse(text, &format));
-    if let (Some(file), Some(old), true) = (&file, &old, wanted.adopt && !wanted.dry_run) {
-        if manage::adopt(engine, call, &index, old, &file.path)? {
-            index = build(engine, call, namespace)?;
-        }
+    if let (Some(file), Some(old), true) = (&file, &old, wanted.adopt && !wanted.dry_run)
+        && manage::adopt(engine, call, &index, old, &file.path)?
+    {
+        index = build(engine, call, namespace)?;
     }
     let rendered = index.render(engine, call, &format, config.budget_bytes)?;
     // Where there is no file to compare with, the changelog tells what came and went.

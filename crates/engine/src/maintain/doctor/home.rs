@@ -16,7 +16,21 @@ const SCARCE: [u64; 2] = [32 << 20, 256 << 20];
 impl Examination<'_> {
     pub(super) fn configuration(&mut self) {
         match read_config(self.engine.home()) {
-            Ok(_) => self.ok("configuration", format!("{CONFIG_FILE} can be read, or is not there")),
+            Ok(config) => {
+                let mended = || format!("correct {}", self.engine.home().join(CONFIG_FILE).display());
+                let elsewhere = self.engine.settings().config.notices.clone();
+                let elsewhere: Vec<String> =
+                    elsewhere.into_iter().filter(|notice| !config.notices.contains(notice)).collect();
+                if config.notices.is_empty() && elsewhere.is_empty() {
+                    self.ok("configuration", format!("{CONFIG_FILE} can be read, or is not there"));
+                }
+                for notice in config.notices {
+                    self.bad("configuration", notice, mended());
+                }
+                for notice in elsewhere {
+                    self.warn("configuration", notice, "correct the variable or the project's file");
+                }
+            }
             Err(error) => self.bad("configuration", error.to_string(), error.hint()),
         }
     }
