@@ -102,7 +102,7 @@ fn vault() -> Vec<(String, String)> {
 }
 
 #[test]
-fn layered_59_two_thousand_sections_are_audited_and_validated_soon() {
+fn two_thousand_sections_are_audited_and_validated_soon() {
     let vault = vault();
     let rot = timed("audit", limit(500), || {
         let cut: Vec<(&str, Vec<_>)> =

@@ -359,7 +359,7 @@ fn layered_24_a_batch_carries_both_handshakes_and_counts() {
 }
 
 #[test]
-fn layered_25_27_who_wrote_is_noted_and_every_script_is_kept() {
+fn layered_25_who_wrote_is_noted_and_every_script_is_kept() {
     let session = Session::new();
     let made = inject_with(
         &session,

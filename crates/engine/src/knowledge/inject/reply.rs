@@ -248,9 +248,9 @@ pub(super) struct About<'a> {
 const MOST_DIFFERENCES: usize = 8;
 
 impl Response {
-    pub(super) fn new(decided: Decided, about: &About<'_>, annotation: Box<Annotation>) -> Self {
+    pub(super) fn new(decided: &Decided, about: &About<'_>, annotation: Box<Annotation>) -> Self {
         let file = about.place.path.to_string();
-        let dedup = Dedup::new(&decided, &file);
+        let dedup = Dedup::new(decided, &file);
         let section = match &decided.handshake {
             Handshake::Fusion { hit, .. } => &hit.heading,
             _ => &decided.section,
@@ -261,7 +261,7 @@ impl Response {
             file,
             domain: about.place.domain().to_owned(),
             section: format!("## {section}"),
-            outcome: Outcome::new(&decided, about),
+            outcome: Outcome::new(decided, about),
             dedup,
             annotation,
             l0_synced: false,
