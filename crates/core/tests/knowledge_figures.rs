@@ -102,7 +102,7 @@ fn vault() -> Vec<(String, String)> {
 }
 
 #[test]
-fn layered_59_two_thousand_sections_are_audited_and_validated_soon() {
+fn two_thousand_sections_are_audited_and_validated_soon() {
     let vault = vault();
     let rot = timed("audit", limit(500), || {
         let cut: Vec<(&str, Vec<_>)> =
@@ -173,6 +173,7 @@ fn a_write_is_decided_soon() {
         expected_hash: None,
         provenance: None,
         min_family: Some(2),
+        size_ceiling: 0.9,
     };
     // Patterns are compiled when they are first used.
     decide(Some(&vault[1].1), &write(Mode::Upsert), None).expect("decided");

@@ -359,7 +359,7 @@ fn layered_24_a_batch_carries_both_handshakes_and_counts() {
 }
 
 #[test]
-fn layered_25_27_who_wrote_is_noted_and_every_script_is_kept() {
+fn layered_25_who_wrote_is_noted_and_every_script_is_kept() {
     let session = Session::new();
     let made = inject_with(
         &session,
@@ -417,4 +417,81 @@ fn secrets_do_not_reach_the_file_and_namespaces_keep_apart() {
     session.scope = Scope { namespace: "other".into(), ..Scope::user() };
     assert_eq!(try_file(&session, "mine"), None);
     assert!(file(&session, "infra").contains("8443"));
+}
+
+const RUNBOOK: &str =
+    "Deploy checklist\n1. git pull\n2. docker build -t app .\n3. kubectl rollout status deploy/app";
+
+#[test]
+fn layered_46_a_runbook_is_written_and_the_reply_says_where_it_may_belong() {
+    let session = Session::new();
+    let made = inject(&session, "ops", "Release", RUNBOOK);
+    assert_eq!((&made["action"], &made["routing"]["surface"]), (&json!("created"), &json!("skill")));
+    assert!(made["routing_warning"].as_str().is_some_and(|warning| warning.contains("skill")), "{made:#}");
+    assert_eq!(made.get("routing_enforcement"), None);
+    assert!(file(&session, "ops").contains("docker build"));
+    let plain = inject(
+        &session,
+        "net",
+        "Proxy",
+        "The proxy terminates TLS because the servers have no certificates.",
+    );
+    assert_eq!(plain["routing"]["surface"], "l1_knowledge");
+    assert_eq!(plain.get("routing_warning"), None);
+}
+
+#[test]
+fn layered_47_the_strict_gate_refuses_and_an_override_lets_through() {
+    let session = Session::with_settings(|settings| settings.config.routing.enforce_direct_writes = true);
+    let refused = inject(&session, "ops", "Release", RUNBOOK);
+    assert_eq!((&refused["action"], &refused["success"]), (&json!("routing_refused"), &json!(false)));
+    assert_eq!(refused["error"], "routing_enforce_direct_write_refused");
+    assert_eq!(refused["written"], false);
+    assert!(refused["routing_enforcement"]["gate_active"].as_bool().unwrap_or(false), "{refused:#}");
+    assert_eq!(try_file(&session, "ops"), None);
+    assert!(changes(&session).is_empty());
+    let todo = inject(&session, "ops", "Pool", "TODO: wire up the gateway");
+    assert_eq!(
+        (&todo["action"], &todo["todo_candidate"]["surface"]),
+        (&json!("routing_refused"), &json!("todo"))
+    );
+    let forced = inject_with(
+        &session,
+        json!({ "domain": "ops", "section": "Release", "content": RUNBOOK, "routing_override": "force_l1" }),
+    );
+    assert_eq!((&forced["action"], &forced["routing_override_applied"]), (&json!("created"), &json!(true)));
+    let unknown = inject(&session, "ops", "Colour", "zxcv qwer asdf");
+    assert_eq!(unknown["routing_enforcement"]["insufficient_evidence"], true, "{unknown:#}");
+    assert_eq!(unknown["success"], true);
+    let batch = session.ok("batch_inject_knowledge", json!({ "items": [
+        { "domain": "x", "section": "Release", "content": RUNBOOK },
+        { "domain": "x", "section": "Proxy", "content": "The proxy terminates TLS because the servers have no certificates." },
+    ] }));
+    assert_eq!(
+        (&batch["error_count"], &batch["results"][0]["action"]),
+        (&json!(1), &json!("routing_refused"))
+    );
+    assert_eq!(batch["results"][0]["index"], 0);
+    let wrong = json!({ "domain": "x", "section": "s", "content": "c", "routing_override": "yes" });
+    assert_eq!(session.fails("inject_knowledge", wrong), ErrorKind::Invalid);
+    let off = Session::with_settings(|settings| {
+        settings.config.routing.enforce_direct_writes = true;
+        settings.config.routing.enabled = false;
+    });
+    let made = inject(&off, "ops", "Release", RUNBOOK);
+    assert_eq!((&made["action"], made.get("routing")), (&json!("created"), None));
+}
+
+#[test]
+fn a_write_is_in_the_index_of_knowledge_when_it_answers() {
+    let session = Session::new();
+    let made = inject(&session, "infra", "Database", POOL);
+    assert_eq!(made["l0_synced"], true, "{made:#}");
+    assert_eq!(made["l0_sync_report"]["added"], json!(["infra"]));
+    let index = session.ok("get_l0_index", json!({}));
+    assert!(index["content"].as_str().is_some_and(|text| text.contains("→ knowledge/infra.md")), "{index:#}");
+    let items = json!({ "items": [{ "domain": "net", "section": "Proxy", "content": "It ends TLS for all of them." }, { "domain": "", "content": "x" }] });
+    let batch = session.ok("batch_inject_knowledge", items);
+    assert_eq!((&batch["l0_synced"], &batch["results"][0]["l0_synced"]), (&json!(true), &json!(true)));
+    assert_eq!(batch["results"][1]["l0_synced"], false);
 }

@@ -1,40 +1,39 @@
 //! What others have to do with a write: the router, the index of the vault, and the other files.
 
-use serde::Serialize;
-use serde_json::Value;
 use strata_core::knowledge::{
     dedup::Mode,
-    family::MIN_FAMILY,
     inject::{Elsewhere, stands_in},
 };
 
 use super::write::{Asked, Checked};
-pub(super) use crate::knowledge::l0::{Report, Synced};
+pub(super) use crate::knowledge::{
+    l0::{Report, Synced},
+    routing::{Annotation, Refusal, Ruling},
+};
 use crate::{
     engine::Engine,
     error::Error,
     knowledge::{
         l0,
+        routing::{self, Override},
         vault::{self, Place, Written},
     },
     operation::Call,
 };
 
-/// What becomes of a direct write.
-pub(super) enum Ruling {
-    /// Write it, and say this.
-    Write(Box<Annotation>),
-    /// Write nothing, and answer this.
-    #[expect(dead_code, reason = "the router's branch makes it")]
-    Refuse(Box<Value>),
-}
-
-/// What the router says beside a write.
-#[derive(Debug, Default, Serialize)]
-pub struct Annotation {}
-
-pub(super) fn route(_engine: &Engine, _asked: &Asked<'_>, _checked: &Checked<'_>) -> Result<Ruling, Error> {
-    Ok(Ruling::Write(Box::default()))
+/// What the router says of the write.
+///
+/// # Errors
+/// An override that there is not.
+pub(super) fn route(engine: &Engine, asked: &Asked<'_>, checked: &Checked<'_>) -> Result<Ruling, Error> {
+    let said = Override::parse(asked.routing_override)?;
+    let item = routing::Asked {
+        content: &checked.content,
+        domain: Some(checked.domain.as_str()),
+        section: Some(checked.heading.as_str()),
+        supported: &[],
+    };
+    Ok(routing::decide(engine, &item, said))
 }
 
 /// Brings the index up to date with these writes, once.
@@ -43,8 +42,9 @@ pub(super) fn sync(engine: &Engine, call: &Call<'_>, written: &[Written]) -> Syn
 }
 
 /// From how many sections on headings that differ in a date or version only are to be made one.
-pub(super) fn min_family(_engine: &Engine) -> Option<usize> {
-    Some(MIN_FAMILY)
+pub(super) fn min_family(engine: &Engine) -> Option<usize> {
+    let rule = &engine.settings().config.knowledge.consolidate;
+    rule.enabled.then_some(rule.min_family)
 }
 
 /// What a line of the index begins with.

@@ -4,7 +4,6 @@ use serde::Serialize;
 use strata_core::{
     duplicate::{Difference, DifferenceKind, Verdict},
     knowledge::{
-        family::CONSOLIDATED_SHARE,
         health::LARGE,
         inject::{Action, Decided, Handshake, Match, Member},
         pointer,
@@ -13,7 +12,7 @@ use strata_core::{
 };
 
 use super::{
-    beside::{Annotation, Report, Synced},
+    beside::{Annotation, Refusal, Report, Synced},
     write::{added_bytes, rounded},
 };
 use crate::{
@@ -29,7 +28,7 @@ pub enum Response {
     /// The decision and its evidence.
     Decided(Box<Told>),
     /// The router refused it.
-    Routed(Box<serde_json::Value>),
+    Routed(Box<Refusal>),
 }
 
 /// A decision as it is told.
@@ -249,9 +248,9 @@ pub(super) struct About<'a> {
 const MOST_DIFFERENCES: usize = 8;
 
 impl Response {
-    pub(super) fn new(decided: Decided, about: &About<'_>, annotation: Box<Annotation>) -> Self {
+    pub(super) fn new(decided: &Decided, about: &About<'_>, annotation: Box<Annotation>) -> Self {
         let file = about.place.path.to_string();
-        let dedup = Dedup::new(&decided, &file);
+        let dedup = Dedup::new(decided, &file);
         let section = match &decided.handshake {
             Handshake::Fusion { hit, .. } => &hit.heading,
             _ => &decided.section,
@@ -262,7 +261,7 @@ impl Response {
             file,
             domain: about.place.domain().to_owned(),
             section: format!("## {section}"),
-            outcome: Outcome::new(&decided, about),
+            outcome: Outcome::new(decided, about),
             dedup,
             annotation,
             l0_synced: false,
@@ -287,7 +286,7 @@ impl Response {
                 Outcome::Conflict { error, .. } | Outcome::TooLong { error, .. } => Some(error.clone()),
                 _ => None,
             },
-            Self::Routed(refusal) => refusal["error"].as_str().map(str::to_owned),
+            Self::Routed(refusal) => Some(refusal.error.to_owned()),
         }
     }
 }
@@ -308,8 +307,8 @@ impl Outcome {
             Handshake::Conflict { expected_hash, current_hash } => {
                 Self::conflict(expected_hash.as_ref(), current_hash.as_ref())
             }
-            Handshake::TooLong { family_size, family_bytes, submitted_bytes } => {
-                Self::too_long(*family_size, *family_bytes, *submitted_bytes)
+            Handshake::TooLong { family_size, family_bytes, submitted_bytes, ceiling } => {
+                Self::too_long(*family_size, *family_bytes, *submitted_bytes, *ceiling)
             }
         }
     }
@@ -353,11 +352,11 @@ impl Outcome {
         }
     }
 
-    fn too_long(family_size: usize, family_bytes: usize, submitted_bytes: usize) -> Self {
+    fn too_long(family_size: usize, family_bytes: usize, submitted_bytes: usize, ceiling: f64) -> Self {
         let ratio = submitted_bytes as f64 / family_bytes.max(1) as f64;
         let reason = format!(
             "{submitted_bytes} bytes for {family_size} sections of {family_bytes}: one text for a family is shorter than {} %",
-            CONSOLIDATED_SHARE * 100.0
+            rounded(ceiling * 100.0)
         );
         Self::TooLong {
             error: format!("nothing was written: {reason}"),
@@ -365,7 +364,7 @@ impl Outcome {
             family_bytes,
             submitted_bytes,
             ratio: rounded(ratio),
-            ceiling: CONSOLIDATED_SHARE,
+            ceiling,
             reason,
             hint: "say once what the sections have in common",
         }
@@ -525,8 +524,8 @@ impl Render for Response {
         let told = match self {
             Self::Decided(told) => told,
             Self::Routed(refusal) => {
-                let message = refusal["message"].as_str().unwrap_or("the router refused it");
-                return Document::new().note(Mark::Bad, message);
+                let document = Document::new().note(Mark::Bad, refusal.message.clone());
+                return document.note(Mark::Info, refusal.hint.clone());
             }
         };
         let place = format!("{} {}", told.file, told.section);

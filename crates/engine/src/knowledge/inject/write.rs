@@ -64,6 +64,7 @@ pub(super) fn write(engine: &Engine, call: &Call<'_>, asked: &Asked<'_>) -> Resu
         expected_hash: checked.expected_hash,
         provenance: checked.provenance.as_ref(),
         min_family: beside::min_family(engine),
+        size_ceiling: engine.settings().config.knowledge.consolidate.size_ceiling,
     };
     let (decided, old_text, written) = make(engine, call, &place, asked, &write, elsewhere.as_ref())?;
     let about = About {
@@ -76,7 +77,7 @@ pub(super) fn write(engine: &Engine, call: &Call<'_>, asked: &Asked<'_>) -> Resu
         has_vectors: !written.is_changed() || beside::is_indexed(engine, call),
         tag: beside::tag(engine),
     };
-    let response = Response::new(decided, &about, annotation);
+    let response = Response::new(&decided, &about, annotation);
     Ok(Done { response, written: Some(written) })
 }
 
@@ -141,7 +142,8 @@ fn make(
     let change = Change { action, agent_id, ..Change::new(asked.tool) };
     let mut made = None;
     let written = vault::edit(engine, call, place, &change, &mut |text| {
-        let decided = decide(text, write, elsewhere.map(Found::place).as_ref()).map_err(refused)?;
+        let decided =
+            decide(text, write, elsewhere.map(Found::place).as_ref()).map_err(|error| refused(&error))?;
         let operation = Operation::of_write(decided.action.as_str(), decided.is_fusion);
         let edited = match (&decided.text, operation) {
             (Some(new), Some(operation)) => {
@@ -193,7 +195,7 @@ pub(super) fn rounded(share: f64) -> f64 {
     (share * 10_000.0).round() / 10_000.0
 }
 
-fn refused(error: InjectError) -> Error {
+fn refused(error: &InjectError) -> Error {
     match error {
         InjectError::Empty => {
             Error::argument("content", error.to_string(), "send the text that stands under the heading")
