@@ -408,6 +408,7 @@ const fn kind_order(kind: PurgedKind) -> u8 {
         PurgedKind::Episode => 1,
         PurgedKind::Entity => 2,
         PurgedKind::Todo => 3,
+        PurgedKind::VaultText => 4,
     }
 }
 

@@ -5,6 +5,7 @@ mod report;
 mod resting;
 mod target;
 mod telling;
+mod vault;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -38,7 +39,7 @@ pub struct Purge;
 /// What to erase.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct Request {
-    /// The whole id of a memory (mem_... or #number), a raw event (ep_...), an entity (ent_...) or a todo (todo_...).
+    /// The whole id of a memory (mem_... or #number), a raw event (ep_...), an entity (ent_...) or a todo (todo_...); of the vault a file (vault:shared/infra.md) or a section (doc_...).
     pub id: String,
     /// Also rewrite the backups, so that they do not hold it either.
     pub backups: Option<bool>,
@@ -64,6 +65,9 @@ impl Operation for Purge {
     };
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
+        if let Some(wanted) = vault::named(engine, call, &request.id)? {
+            return vault::erase(engine, call, &wanted, &request);
+        }
         let id = target_id(engine, call, &request.id)?;
         let resting = resting::find(engine, call, &id)?;
         let erased = resting::erase(engine, call, &resting, request.backups)?;
