@@ -18,8 +18,8 @@ use strata_core::{
 };
 use strata_store::ledger::VaultHead;
 
-pub(crate) use edit::record_with;
 pub use edit::{Change, Edited, Written, edit, edit_all, record};
+pub(crate) use edit::{record_where, record_with};
 pub use event::Event;
 pub use look::{Problem, Seen, list, look, look_everywhere, notice};
 pub use place::{Place, locate, namespaces, own_namespace};
