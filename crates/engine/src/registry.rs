@@ -23,7 +23,11 @@ use crate::{
         import_drewgent::ImportDrewgent, import_incidents::ImportIncidents, import_p_layer::ImportPLayer,
         import_rules::ImportRules,
     },
-    knowledge::{access, l0, reviews, routing, todo},
+    knowledge::{
+        access, changelog, entry::GetKnowledgeById, figures::GetMemoryV2Stats, files, inject, l0,
+        recall::RecallKnowledge, reindex::ReindexVectorStore, reviews, routing, semantic::SearchSemantic,
+        todo,
+    },
     maintain::{
         backup, doctor::Doctor, due::Maintain, export::Export, import::Import, index_files::IndexFiles,
         init::Init, jobs, load::Load, migrate_store::MigrateStore, purge::Purge, reembed::Reembed,
@@ -127,11 +131,6 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<ontology::apply::Apply>(),
     entry::<ontology::deprecate::Deprecate>(),
     entry::<ontology::retire::Retire>(),
-    // The index of knowledge and the hot page.
-    entry::<l0::show::GetL0Index>(),
-    entry::<l0::sync::SyncL0Index>(),
-    entry::<l0::manage::ManageL0Entry>(),
-    entry::<hot::show::GetHotPage>(),
     // Todos.
     entry::<todo::add::Add>(),
     entry::<todo::list::List>(),
@@ -139,16 +138,37 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<todo::delete::Delete>(),
     entry::<todo::stats::Stats>(),
     entry::<todo::restore::Restore>(),
+    // Recall of knowledge, and its files.
+    entry::<RecallKnowledge>(),
+    entry::<SearchSemantic>(),
+    entry::<files::get::GetKnowledgeFile>(),
+    entry::<files::create::CreateKnowledgeFile>(),
+    entry::<files::update::UpdateKnowledgeFile>(),
+    entry::<files::delete::DeleteKnowledgeFile>(),
+    entry::<files::stats::ListMemoryStats>(),
+    entry::<GetKnowledgeById>(),
+    entry::<GetMemoryV2Stats>(),
+    entry::<ReindexVectorStore>(),
+    // The index of knowledge and the hot page.
+    entry::<l0::show::GetL0Index>(),
+    entry::<l0::sync::SyncL0Index>(),
+    entry::<l0::manage::ManageL0Entry>(),
+    entry::<hot::show::GetHotPage>(),
     // The access log, and the review queue under the layered tools' names.
     entry::<access::stats::GetAccessStats>(),
     entry::<access::timeline::GetDomainTimeline>(),
     entry::<access::prune::PruneAccessLog>(),
+    entry::<changelog::list::GetMemoryChangelog>(),
+    entry::<changelog::stats::GetMemoryChangelogStats>(),
     entry::<reviews::pending::GetPendingReviews>(),
     entry::<reviews::approve::ApproveKnowledge>(),
     entry::<reviews::reject::RejectKnowledge>(),
     // Where items belong.
     entry::<routing::classify::Classify>(),
     entry::<routing::capabilities::Capabilities>(),
+    // Durable knowledge.
+    entry::<inject::InjectKnowledge>(),
+    entry::<inject::BatchInjectKnowledge>(),
     // Importers of older stores.
     entry::<ImportPLayer>(),
     entry::<ImportDrewgent>(),

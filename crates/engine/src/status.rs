@@ -136,7 +136,12 @@ fn holds(engine: &Engine, call: &Call<'_>) -> Result<Holds, Error> {
         let marks = (r.setting(PUBLIC_KEY)?.is_some(), moving::is_unfinished(r)?);
         Ok((r.totals()?, by_layer(r, call)?, marks, r.head()?.seq, overdue(engine, r)?))
     })?;
-    let followed = engine.searcher().index().cursor(engine.tenant()).map_or(0, |c| c.mark.seq);
+    let followed = match engine.searcher().index().cursor(engine.tenant()) {
+        Ok(cursor) => cursor.mark.seq,
+        // Who waited in vain does not wait again for the rest.
+        Err(error) if error.is_busy() => return Err(error.into()),
+        Err(_) => 0,
+    };
     let read_only = match ledger.access(&control)? {
         Access::ReadOnly(reason) => Some(reason.to_string()),
         _ => None,

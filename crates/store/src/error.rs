@@ -226,6 +226,14 @@ pub enum StoreError {
     /// The call's deadline passed while the store was at work.
     #[error("the deadline passed before the store had answered")]
     Deadline,
+    /// The server ended a statement of its own accord, or by somebody else's: a limit of its administrator's.
+    #[error("`{}` ended a statement by itself: {detail}", place.display())]
+    Stopped {
+        /// User, host and database.
+        place: PathBuf,
+        /// What the server said, and the limit that is set for this role.
+        detail: String,
+    },
     /// The caller withdrew the call.
     #[error("the call was cancelled")]
     Cancelled,
@@ -438,7 +446,7 @@ impl StoreError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Busy { .. } => ErrorKind::Busy,
-            Self::Deadline => ErrorKind::Deadline,
+            Self::Deadline | Self::Stopped { .. } => ErrorKind::Deadline,
             Self::Cancelled => ErrorKind::Cancelled,
             Self::NotInitialized { .. } | Self::CutOff { .. } | Self::AwaitsOwner { made: false, .. } => {
                 ErrorKind::NotInitialized
@@ -478,6 +486,9 @@ impl StoreError {
                 "try again; if it stays busy, look for a stuck process with `strata doctor`".into()
             }
             Self::Deadline => "ask for less, or allow more time".into(),
+            Self::Stopped { .. } => {
+                "let the administrator raise `statement_timeout` of the role or the database, or ask for less".into()
+            }
             Self::Cancelled => "nothing was changed; call again when wanted".into(),
             Self::NotInitialized { .. } => "run `strata init`, or just store something".into(),
             Self::Unreachable { .. } => {

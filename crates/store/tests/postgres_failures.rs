@@ -7,6 +7,10 @@ mod postgres_support;
 use std::{
     io::{Read, Write},
     net::TcpListener,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -102,6 +106,188 @@ fn a_withdrawn_call_and_a_deadline_stop_the_statement_in_flight() {
     raised.join().expect("ends");
     assert_eq!(at_work(&database), "0", "no statement goes on behind our back");
     f.remember(&f.memory("afterwards")).expect("stored");
+}
+
+/// Runs `meanwhile` while nobody can read or write a table.
+fn locked(database: &TestDatabase, table: &str, meanwhile: impl FnOnce()) {
+    database.ask("DROP TABLE IF EXISTS public.released");
+    database.ask("CREATE TABLE public.released (n INTEGER)");
+    let locking = format!(
+        "BEGIN; LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE;
+         DO $$ BEGIN FOR n IN 1..1000 LOOP
+             EXIT WHEN EXISTS (SELECT 1 FROM public.released);
+             PERFORM pg_sleep(0.02);
+         END LOOP; END $$;
+         COMMIT"
+    );
+    let held = format!(
+        "SELECT count(*) FROM pg_locks
+         WHERE mode = 'AccessExclusiveLock' AND granted AND relation = '{table}'::regclass"
+    );
+    std::thread::scope(|scope| {
+        scope.spawn(|| database.ask(&locking));
+        while database.ask(&held) != [[Some("1".to_owned())]] {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        meanwhile();
+        database.ask("INSERT INTO public.released VALUES (1)");
+    });
+}
+
+/// What became of it, and whether it took about as long as a caller of this patience waits.
+fn in_time<T: std::fmt::Debug>(
+    patience: Duration,
+    call: impl FnOnce() -> Result<T, StoreError>,
+) -> StoreError {
+    let started = Instant::now();
+    let error = call().expect_err("a table is locked");
+    let took = started.elapsed();
+    assert!(took >= patience && took < patience + Duration::from_millis(900), "{took:?}: {error:?}");
+    error
+}
+
+#[test]
+fn who_locks_a_table_keeps_nobody_longer_than_the_callers_patience_or_deadline() {
+    let Some(database) = TestDatabase::new() else { return };
+    let f = Fixture::on(ledger(&database));
+    f.remember(&f.memory("granite")).expect("stored");
+    let patience = Duration::from_millis(700);
+    let impatient = Control { patience, ..Control::default() };
+    for table in ["strata_ledger.audit", "strata_ledger.memories"] {
+        locked(&database, table, || {
+            let read =
+                in_time(patience, || f.ledger.read(&impatient, |r| Ok((r.head()?, r.memory_counts()?))));
+            assert!(matches!(read, StoreError::Busy { waited } if waited >= patience), "{read:?}");
+            assert!(read.kind() == ErrorKind::Busy && !read.hint().is_empty());
+            // Its own lock and the table's are waited for with one patience.
+            let write = in_time(patience, || {
+                f.ledger.write(&impatient, f.now(), |w| store(w, &f.memory("not stored")))
+            });
+            assert!(matches!(write, StoreError::Busy { waited } if waited >= patience), "{write:?}");
+            let sooner = Duration::from_millis(300);
+            let hurried = Control::default().ending_in(sooner);
+            let late = in_time(sooner, || f.ledger.read(&hurried, |r| Ok((r.head()?, r.memory_counts()?))));
+            assert!(matches!(late, StoreError::Deadline | StoreError::Busy { .. }), "{late:?}");
+        });
+    }
+    // What is read at opening is no exception.
+    for table in ["strata_ledger.schema_migrations", "strata_ledger.commits"] {
+        locked(&database, table, || {
+            let opened = in_time(patience, || ledger(&database).read(&impatient, |r| r.head()));
+            assert!(matches!(opened, StoreError::Busy { .. }), "{opened:?}");
+        });
+    }
+    f.remember(&f.memory("slate")).expect("stored when the locks are gone");
+}
+
+#[test]
+fn who_waited_for_another_writer_waits_the_less_for_a_table() {
+    let Some(database) = TestDatabase::new() else { return };
+    let (f, other) = (Fixture::on(ledger(&database)), ledger(&database));
+    let patience = Duration::from_millis(1_500);
+    let impatient = Control { patience, ..Control::default() };
+    locked(&database, "strata_ledger.memories", || {
+        std::thread::scope(|scope| {
+            let (begun, is_begun) = std::sync::mpsc::channel();
+            scope.spawn(move || {
+                let holding = other.write(&Control::default(), birth().at, |w| {
+                    w.head()?;
+                    begun.send(()).expect("heard");
+                    std::thread::sleep(Duration::from_millis(1_000));
+                    Ok(())
+                });
+                holding.expect("nothing but a pause");
+            });
+            is_begun.recv().expect("the other has the lock of writers");
+            in_time(patience, || f.ledger.write(&impatient, f.now(), |w| store(w, &f.memory("not stored"))));
+        });
+    });
+}
+
+#[test]
+fn a_limit_that_the_administrator_set_is_named_and_is_not_our_deadline() {
+    let Some(database) = TestDatabase::new() else { return };
+    let f = Fixture::on(ledger(&database));
+    database.as_admin(&[&format!("ALTER DATABASE {} SET statement_timeout = '400ms'", database.name())]);
+    cut_off(&database);
+    let slow = |control: &Control| {
+        let outcome = f.ledger.database().read(control, |tx| tx.batch("SELECT pg_sleep(20)"));
+        outcome.expect_err("it was stopped")
+    };
+    let stopped = slow(&Control::default());
+    assert!(matches!(stopped, StoreError::Stopped { .. }), "{stopped:?}");
+    let told = format!("{stopped}; {}", stopped.hint());
+    assert!(told.contains("`statement_timeout` is 400ms") && told.contains("administrator"), "{told}");
+    assert_eq!(stopped.kind(), ErrorKind::Deadline);
+    let own = slow(&Control::default().ending_in(Duration::from_millis(100)));
+    assert!(matches!(own, StoreError::Deadline), "{own:?}");
+    f.remember(&f.memory("quickly stored")).expect("stored");
+}
+
+/// A server that refuses everybody as one does that is full, and counts them.
+fn full_server() -> (u16, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    std::thread::spawn(move || {
+        for mut client in listener.incoming().map_while(Result::ok) {
+            count.fetch_add(1, Ordering::Relaxed);
+            drop(client.read(&mut [0; 1024]));
+            let fields = b"SFATAL\0VFATAL\0C53300\0Msorry, too many clients already\0\0";
+            let mut answer = vec![b'E'];
+            answer.extend_from_slice(&u32::try_from(fields.len() + 4).expect("short").to_be_bytes());
+            answer.extend_from_slice(fields);
+            drop(client.write_all(&answer));
+        }
+    });
+    (port, asked)
+}
+
+#[test]
+fn a_full_server_is_asked_again_a_few_times_and_not_hundreds() {
+    let (port, asked) = full_server();
+    let url = format!("postgres://ann@127.0.0.1:{port}/notes?sslmode=disable");
+    let ledger = Ledger::on_server(Server::parse(&url, "local").expect("well formed"), FaultPlan::none());
+    let patience = Duration::from_secs(3);
+    let control = Control { patience, ..Control::default() };
+    let full = in_time(patience, || ledger.read(&control, |r| r.head()));
+    assert!(matches!(full, StoreError::TooManyConnections { .. }), "{full:?}");
+    let times = asked.load(Ordering::Relaxed);
+    assert!((5..=20).contains(&times), "asked {times} times in 3 s");
+    // A long nap hears that the call was withdrawn.
+    let cancel = Cancel::default();
+    let flag = cancel.clone();
+    let raised = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(1_700));
+        flag.cancel();
+    });
+    let started = Instant::now();
+    let withdrawn = ledger.read(&Control::with_cancel(&cancel), |r| r.head()).expect_err("withdrawn");
+    assert!(matches!(withdrawn, StoreError::Cancelled), "{withdrawn:?}");
+    assert!(started.elapsed() < Duration::from_millis(1_900), "{:?}", started.elapsed());
+    raised.join().expect("ends");
+}
+
+#[test]
+fn what_a_process_keeps_idle_makes_room_for_what_it_needs() {
+    let Some(database) = TestDatabase::new() else { return };
+    let role = format!("{}_one", database.name());
+    database.as_admin(&[&format!("CREATE ROLE {role} LOGIN CONNECTION LIMIT 1")]);
+    let f = Fixture::on(ledger(&database));
+    f.ledger.database().admit(&Control::default(), &role).expect("granted");
+    let server = Server::parse(&database.url(Some(&role)), "local").expect("well formed");
+    let (one, two) =
+        (Ledger::on_server(server.clone(), FaultPlan::none()), Ledger::on_server(server, FaultPlan::none()));
+    let control = Control { patience: Duration::from_secs(2), ..Control::default() };
+    for _ in 0..3 {
+        one.read(&control, |r| r.head()).expect("read");
+        two.read(&control, |r| r.head()).expect("read by the only connection there may be");
+    }
+    drop((one, two));
+    database.ask(&format!("DROP OWNED BY {role}"));
+    drop(f);
+    database.as_admin(&[&format!("DROP ROLE {role}")]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod graph;
 mod todos;
+mod vault;
 
 use std::{
     collections::HashSet,
@@ -29,6 +30,7 @@ use super::transfer::{
 use crate::{
     engine::Engine,
     error::Error,
+    knowledge::vault::look_everywhere,
     memory::reference::sees_scope,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     paths,
@@ -71,10 +73,12 @@ pub struct Response {
     pub entities: usize,
     /// Relations, those that were taken back too.
     pub relations: usize,
-    /// Entries of the index of knowledge that were written by hand.
-    pub l0_entries: usize,
     /// Todos, deleted ones too.
     pub todos: usize,
+    /// Entries of the index of knowledge that were written by hand.
+    pub l0_entries: usize,
+    /// Files of the vault, deleted ones too.
+    pub vault_files: usize,
     /// Tombstones.
     pub purged: usize,
 }
@@ -99,6 +103,7 @@ impl Operation for Export {
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let path = target(engine, call, &request.path)?;
         let ledger = engine.existing_ledger()?;
+        look_everywhere(engine, call)?;
         let mut content = Content::of(Scratch::for_file(&path)?);
         let header = ledger.read(&engine.control(call), |r| Ok(content.collect(r, call, &request)))??;
         let bytes = content.lines.put_in_place(&Line::StrataExport(header).to_text()?)?;
@@ -194,8 +199,9 @@ impl Content {
         let mut graph = graph::Graph::default();
         graph.collect(r, &chosen, &exported, |line| self.add(line))?;
         (self.counts.entities, self.counts.relations) = (graph.entities, graph.relations);
-        self.l0_entries(r, &chosen)?;
         self.counts.todos = todos::collect(r, &chosen, |line| self.add(line))?;
+        self.l0_entries(r, chosen)?;
+        self.counts.vault_files = vault::collect(r, &chosen, |line| self.add(line))?;
         let mut purged = if everything { r.purged()? } else { Vec::new() };
         purged.sort_by_key(|p| (kind_order(p.kind), p.number));
         for row in purged {
@@ -413,13 +419,14 @@ fn json(text: &str) -> Value {
 impl Render for Response {
     fn render(&self) -> Document {
         let text = format!(
-            "exported {}, {}, {}, {}, {}, {} and {} to {} ({} bytes)",
+            "exported {}, {}, {}, {}, {}, {}, {} and {} to {} ({} bytes)",
             counted(self.memories, "memory"),
             counted(self.episodes, "episode"),
             counted(self.reviews, "review"),
             counted(self.entities, "entity"),
             counted(self.relations, "relation"),
             counted(self.todos, "todo"),
+            counted(self.vault_files, "vault file"),
             counted(self.purged, "tombstone"),
             self.path,
             self.bytes

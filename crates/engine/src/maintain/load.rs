@@ -4,6 +4,7 @@ mod graph;
 mod incoming;
 mod loading;
 mod todos;
+mod vault;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,7 @@ use self::{
 };
 use super::{
     import::MAX_FILE,
-    reindex::index_everything,
+    reindex::{index_everything, look_at_tables},
     transfer::{self, bad_line},
 };
 use strata_store::files;
@@ -23,6 +24,7 @@ use crate::{
     authority::{self, hexadecimal},
     engine::Engine,
     error::Error,
+    knowledge::vault::{look_everywhere, materialise},
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     paths,
     render::{Block, Document, Mark, Render, counted},
@@ -59,6 +61,8 @@ pub struct Response {
     pub relations: usize,
     /// Todos stored now.
     pub todos: usize,
+    /// Files of the vault stored now.
+    pub vault_files: usize,
     /// Tombstones stored now.
     pub purged: usize,
     /// Lines whose memory, event or review was here before.
@@ -110,8 +114,12 @@ impl Operation for Load {
         }
         let actors = incoming.authorise(engine, call)?;
         incoming.restrict(engine, call)?;
+        // A file that lies in the vault already has its place before one that comes in.
+        look_everywhere(engine, call)?;
         let loaded = store(engine, call, &incoming, &actors)?;
+        materialise(engine, call)?;
         index_everything(engine, call, &mut |_, _| Ok(()))?;
+        look_at_tables(engine, call, loaded.memories + loaded.episodes + loaded.entities + loaded.relations);
         Ok(Response { redacted: incoming.gate.redacted.clone(), ..loaded })
     }
 }
@@ -137,13 +145,14 @@ fn store(engine: &Engine, call: &Call<'_>, incoming: &Incoming, actors: &Actors)
 impl Render for Response {
     fn render(&self) -> Document {
         let text = format!(
-            "loaded {}, {}, {}, {}, {}, {} and {} ({} known already)",
+            "loaded {}, {}, {}, {}, {}, {}, {} and {} ({} known already)",
             counted(self.memories, "memory"),
             counted(self.episodes, "episode"),
             counted(self.reviews, "review"),
             counted(self.entities, "entity"),
             counted(self.relations, "relation"),
             counted(self.todos, "todo"),
+            counted(self.vault_files, "vault file"),
             counted(self.purged, "tombstone"),
             self.known
         );

@@ -12,11 +12,12 @@ use strata_store::{
     moving::{self, Move, Moved, TableDigest},
 };
 
-use super::reindex::index_everything;
+use super::reindex::{index_everything, look_at_tables};
 use crate::{
     authority::{self, PUBLIC_KEY, hexadecimal, parse_public_key, public_key_text},
     engine::Engine,
     error::{Error, at_a_terminal},
+    knowledge::vault,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Block, Document, Mark, Render, counted},
     settings::{Settings, StoreAddress},
@@ -147,6 +148,9 @@ impl Operation for MigrateStore {
             Some(secret) if key == Some(public_key_text(secret)) => write.sign_head(secret).map(drop),
             _ => Ok(()),
         };
+        if !dry_run {
+            vault::look_everywhere(&from, call)?;
+        }
         let moved = moving::move_ledger(source, to.store(), &control, engine.home(), &how, &seal)?;
         let index_behind = if dry_run { 0 } else { complete(&to, call)? };
         Ok(answer(moved, (&from, &to), (!dry_run).then_some(epoch), index_behind))
@@ -160,6 +164,8 @@ fn complete(to: &Engine, call: &Call<'_>) -> Result<u64, Error> {
         Ok(())
     })?;
     moving::finish(to.existing_ledger()?, &to.control(call), to.clock().now())?;
+    vault::materialise(to, call)?;
+    look_at_tables(to, call, usize::MAX);
     Ok(index_behind)
 }
 

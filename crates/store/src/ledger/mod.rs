@@ -75,8 +75,8 @@ pub use sources::{NewSource, SourceRow, SourceState};
 pub use states::{State, StateRow};
 pub use todos::{TodoCount, TodoFilter, TodoOrigin, TodoRow, TodoVersion};
 pub use usage::UsageRow;
-pub use vault::{GenerationRow, NewGeneration, Origin, VaultHead, vault_hash};
-pub use vault_changes::{VaultChange, VaultChangeFilter};
+pub use vault::{GenerationRow, LoadedGeneration, NewGeneration, Origin, VaultHead, vault_hash};
+pub use vault_changes::{VaultChange, VaultChangeFilter, VaultChangeTotal};
 pub use verify::{
     AuditReport, CoveredReport, EventFinding, Finding, Link, MemoryFinding, QuestionFinding, RuleFinding,
     TodoFinding,

@@ -143,7 +143,7 @@ impl LedgerRead<'_> {
 
     /// Present versions.
     pub fn todos(&self, filter: &TodoFilter) -> Result<Vec<TodoRow>, StoreError> {
-        let mut all = self.present(filter);
+        let mut all = self.todo_conditions(filter);
         all.sql.push_str(ORDER);
         all.limit(filter.limit);
         let sql = format!("SELECT {COLUMNS} FROM todos WHERE {}", all.sql);
@@ -152,7 +152,7 @@ impl LedgerRead<'_> {
 
     /// How many todos a filter lets through, whatever its limit.
     pub fn todo_count(&self, filter: &TodoFilter) -> Result<i64, StoreError> {
-        let all = self.present(filter);
+        let all = self.todo_conditions(filter);
         let sql = format!("SELECT count(*) FROM todos WHERE {}", all.sql);
         Ok(self.transaction.query_one(&sql, &all.params, |row| row.get(0))?.unwrap_or(0))
     }
@@ -160,7 +160,7 @@ impl LedgerRead<'_> {
     /// The todos that a reader in `scope` sees, counted.
     pub fn todo_counts(&self, scope: Option<&Scope>) -> Result<Vec<TodoCount>, StoreError> {
         let filter = TodoFilter { visible_from: scope.cloned(), ..TodoFilter::default() };
-        let all = self.present(&filter);
+        let all = self.todo_conditions(&filter);
         let sql = format!(
             "SELECT status, priority, domain, count(*) FROM todos WHERE {}
              GROUP BY status, priority, domain ORDER BY status, priority, domain",
@@ -178,7 +178,7 @@ impl LedgerRead<'_> {
 
     /// The domains of the todos that a filter lets through, each once.
     pub fn todo_domains(&self, filter: &TodoFilter) -> Result<Vec<String>, StoreError> {
-        let all = self.present(filter);
+        let all = self.todo_conditions(filter);
         let sql = format!("SELECT DISTINCT domain FROM todos WHERE {} ORDER BY domain", all.sql);
         self.transaction.query(&sql, &all.params, |row| row.get(0))
     }
@@ -194,7 +194,7 @@ impl LedgerRead<'_> {
         self.transaction.query(&sql, &all.params, |row| self.todo_from(row))
     }
 
-    fn present<'p>(&'p self, filter: &'p TodoFilter) -> Conditions<'p> {
+    fn todo_conditions<'p>(&'p self, filter: &'p TodoFilter) -> Conditions<'p> {
         let mut all = Conditions::new("tenant", self.tenant);
         all.sql.push_str(&format!(" AND to_seq = {OPEN} AND deleted_at IS "));
         all.sql.push_str(if filter.deleted { "NOT NULL" } else { "NULL" });

@@ -3,12 +3,15 @@
 //! One schema of the database holds the tables of all tenants. A tenant exists once its row in `commits` does,
 //! which is written in the same transaction as its first rows.
 
+use std::time::Instant;
+
 use super::{
     Store,
     connection::Connection,
-    ddl,
+    ddl, milliseconds,
     names::{key, literal, quoted},
     session::Session,
+    waited,
 };
 use crate::{
     error::{StoreError, UnfitRole},
@@ -192,13 +195,13 @@ impl Store {
         control: &Control,
         job: impl Fn(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let no_faults = FaultPlan::none();
+        let (no_faults, started) = (FaultPlan::none(), Instant::now());
         connection.begin(control, "BEGIN")?;
         let session = Session::new(connection, control, &no_faults);
         let outcome =
             job(&Transaction::postgres(&session)).and_then(|value| session.commit("COMMIT").map(|()| value));
         connection.roll_back();
-        outcome.map_err(|error| match error {
+        waited(started, outcome).map_err(|error| match error {
             StoreError::Forbidden { place, detail } => StoreError::AwaitsOwner { place, detail, made: true },
             error => error,
         })
@@ -236,11 +239,9 @@ struct CreationLock<'c> {
 impl<'c> CreationLock<'c> {
     fn take(store: &Store, connection: &'c Connection, control: &Control) -> Result<Self, StoreError> {
         let key = key(&["create", store.namespace()]);
-        let patience = control.patience.as_millis().max(1);
-        connection.batch(
-            control,
-            &format!("SET lock_timeout = '{patience}ms'; SELECT pg_catalog.pg_advisory_lock({key})"),
-        )?;
+        let patience = milliseconds(control.longest_wait());
+        let sql = format!("SET lock_timeout = '{patience}ms'; SELECT pg_catalog.pg_advisory_lock({key})");
+        waited(Instant::now(), connection.batch(control, &sql))?;
         Ok(Self { connection, key })
     }
 }

@@ -94,7 +94,7 @@ fn of_server(said: &DbError, place: &Path) -> StoreError {
     let code = said.code();
     match code.code() {
         "55P03" | "40001" | "40P01" => StoreError::Busy { waited: Duration::ZERO },
-        "57014" => StoreError::Cancelled,
+        "57014" => StoreError::Stopped { place: path, detail },
         "53100" => StoreError::Full { path },
         "53300" => StoreError::TooManyConnections { place: path },
         "25006" => StoreError::ReadOnly { path, reason: "the server takes no writes".into() },

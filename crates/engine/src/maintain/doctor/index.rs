@@ -10,6 +10,7 @@ use strata_store::ledger::SourceState;
 
 use super::{Examination, ledger::named};
 use crate::{
+    documents,
     error::Error,
     maintain::reindex::{index_everything, rebuild_quietly},
     render::counted,
@@ -116,7 +117,8 @@ impl Examination<'_> {
         let file_of = |root: &str, path: &str| Path::new(root).join(path);
         let registered: BTreeSet<PathBuf> = sources
             .iter()
-            .filter(|s| s.state != SourceState::Gone)
+            // Files of the vault have a check of their own.
+            .filter(|s| s.state != SourceState::Gone && !documents::is_of_vault(s))
             .map(|s| file_of(&s.root, &s.path))
             .collect();
         let missing: Vec<String> =

@@ -11,6 +11,7 @@ use crate::{
     maintain::{
         backup::FOLDER,
         byte_scan::{Fragments, scan},
+        left_to_owner,
     },
     operation::Call,
     render::{Block, Document, Mark, Render, counted},
@@ -149,12 +150,8 @@ impl Render for Response {
 impl Response {
     /// What the owner of the server may still do.
     fn owners_part(&self, document: Document) -> Document {
-        if self.left_to_owner.is_empty() {
-            return document;
-        }
-        let text = "the server's files may hold it until something is written over it; as their owner, when others can wait";
-        let rows = self.left_to_owner.iter().map(|statement| vec![statement.clone()]).collect();
-        document.note(Mark::Warning, text).with(Block::Table { columns: vec!["statement".into()], rows })
+        let why = "the server's files may hold it until something is written over it";
+        left_to_owner::told(document, why, &self.left_to_owner)
     }
 
     /// Other versions and digests: what went with it, and what is still here.

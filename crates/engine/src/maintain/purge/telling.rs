@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use strata_core::graph::Origin;
 use strata_store::{
     error::StoreError,
-    ledger::{EntityFilter, EpisodeFilter, LedgerRead, MemoryFilter, SourceState},
+    ledger::{EntityFilter, EpisodeFilter, LedgerRead, MemoryFilter, SourceState, VaultChangeFilter},
 };
 
 use super::{
     call_goes_on,
     target::{Target, property_texts},
 };
-use crate::{engine::Engine, error::Error, maintain::byte_scan::Fragments, operation::Call};
+use crate::{documents, engine::Engine, error::Error, maintain::byte_scan::Fragments, operation::Call};
 
 /// Rows read at a time.
 const PAGE: usize = 500;
@@ -33,11 +33,12 @@ pub(super) fn telling_fragments(
         forget_other_episodes(r, target, &mut fragments)?;
         forget_other_entities(r, target, &mut fragments)?;
         forget_other_todos(r, target, &mut fragments)?;
+        forget_the_vault(r, &mut fragments)?;
         r.sources(None)
     })?;
     let mut files: Vec<PathBuf> = documents
         .iter()
-        .filter(|s| s.state == SourceState::Present)
+        .filter(|s| s.state == SourceState::Present && !documents::is_of_vault(s))
         .map(|s| Path::new(&s.root).join(&s.path))
         .collect();
     files.dedup();
@@ -129,4 +130,22 @@ fn forget_other_entities(
             property_texts(&row.properties).iter().for_each(|text| fragments.forget_those_in(text));
         }
     }
+}
+
+/// What a file of the vault says, or once said, stays when something else goes that says the same.
+fn forget_the_vault(r: &LedgerRead<'_>, fragments: &mut Fragments) -> Result<(), StoreError> {
+    for head in r.vault_heads(None)? {
+        for row in r.vault_generations(head.number)? {
+            if let Some(text) = r.vault_text(head.number, row.generation)? {
+                fragments.forget_those_in(&text);
+            }
+        }
+    }
+    for change in r.vault_changes(&VaultChangeFilter::default())? {
+        let section = change.section.as_deref().unwrap_or_default();
+        for text in [section, &change.summary, &change.reason, &change.metadata] {
+            fragments.forget_those_in(text);
+        }
+    }
+    Ok(())
 }
