@@ -217,7 +217,10 @@ mod tests {
                 _ => 24,
             };
             let fits = spec.tool.len() <= most;
-            let plain = |b: u8| b.is_ascii_lowercase() || b == b'_' || (compat && b == b'-');
+            let digits = spec.toolset == Toolset::Layered;
+            let plain = |b: u8| {
+                b.is_ascii_lowercase() || b == b'_' || (compat && b == b'-') || (digits && b.is_ascii_digit())
+            };
             assert!(fits && spec.tool.bytes().all(plain), "{}", spec.tool);
             for path in *older_commands {
                 assert!(commands.insert(*path), "{path:?}");

@@ -27,6 +27,7 @@ use crate::{
     engine::Engine,
     error::Error,
     gate::Gate,
+    knowledge::l0,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     wiki,
 };
@@ -164,6 +165,7 @@ fn finish(
     if wiki::exists(engine) {
         wiki::compile_own(engine, call)?;
     }
+    l0::sync_everything(engine, call)?;
     ledger.write(&control, engine.clock().now(), |w| w.close_purge(&target.id))?;
     Ok(Finished { indexes: indexes.removed, backups, left })
 }

@@ -61,6 +61,7 @@ CREATE TABLE vault_changes (
     PRIMARY KEY (tenant, seq, ordinal)
 ) STRICT;
 
+CREATE INDEX vault_changes_operation ON vault_changes (tenant, namespace, operation);
 CREATE UNIQUE INDEX vault_changes_id ON vault_changes (tenant, id);
 CREATE INDEX vault_changes_at ON vault_changes (tenant, at);
 CREATE INDEX vault_changes_number ON vault_changes (tenant, number) WHERE number IS NOT NULL;

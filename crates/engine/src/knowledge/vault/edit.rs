@@ -148,20 +148,38 @@ pub fn record(
     change: &Change<'_>,
     about: &[(Place, Event)],
 ) -> Result<(), Error> {
+    record_where(engine, call, change, about, &|_, _| Ok(true))
+}
+
+/// Whether an event is still to be recorded.
+type IsWanted<'a> = &'a dyn Fn(&LedgerWrite<'_>, &(Place, Event)) -> Result<bool, StoreError>;
+
+/// The same of those that are still wanted when it is their turn: others may have recorded them meanwhile.
+pub(crate) fn record_where(
+    engine: &Engine,
+    call: &Call<'_>,
+    change: &Change<'_>,
+    about: &[(Place, Event)],
+    is_wanted: IsWanted<'_>,
+) -> Result<(), Error> {
     if about.is_empty() {
         return Ok(());
     }
     let actor = authority::authorise(engine, call, change.action, Layer::P5, "")?;
-    let rows: Vec<(String, &Event, VaultChange)> = about
+    let rows: Vec<(&(Place, Event), VaultChange)> = about
         .iter()
-        .map(|(place, event)| Ok((place.target(), event, event.row(engine, change, place)?)))
+        .map(|pair| Ok((pair, pair.1.row(engine, change, &pair.0)?)))
         .collect::<Result<_, Error>>()?;
     engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
-        for (target, event, row) in &rows {
+        for (pair, row) in &rows {
+            if !is_wanted(w, pair)? {
+                continue;
+            }
+            let (target, operation) = (pair.0.target(), pair.1.operation.as_str());
             let audit = NewAudit {
                 layer: Some(Layer::P5),
                 reason: &row.reason,
-                ..NewAudit::new(&actor, call.face, event.operation.as_str(), target)
+                ..NewAudit::new(&actor, call.face, operation, &target)
             };
             let seq = w.record(&audit)?;
             w.record_vault_change(row, 0, seq)?;
