@@ -58,7 +58,7 @@ pub fn sections_of(source: &SourceRow, vault_text: Option<&str>) -> Result<Vec<S
 
 /// A file of the vault as its `##` sections, titled `domain > heading` without what varies in the heading; what stands
 /// outside of them is titled by the domain alone. Hands may have put secrets into it, so they are taken out here too.
-fn vault_sections(path: &str, text: &str) -> Vec<Section> {
+pub(crate) fn vault_sections(path: &str, text: &str) -> Vec<Section> {
     let stem = path.strip_suffix(".md").unwrap_or(path);
     let domain = stem.rsplit('/').next().unwrap_or(stem);
     let clean = clean_text(text).text;

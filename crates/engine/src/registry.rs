@@ -23,7 +23,11 @@ use crate::{
         import_drewgent::ImportDrewgent, import_incidents::ImportIncidents, import_p_layer::ImportPLayer,
         import_rules::ImportRules,
     },
-    knowledge::{access, inject, l0, reviews, routing},
+    knowledge::{
+        access, changelog, entry::GetKnowledgeById, figures::GetMemoryV2Stats, files, inject, l0,
+        recall::RecallKnowledge, reindex::ReindexVectorStore, reviews, routing, semantic::SearchSemantic,
+        todo,
+    },
     maintain::{
         backup, doctor::Doctor, due::Maintain, export::Export, import::Import, index_files::IndexFiles,
         init::Init, jobs, load::Load, migrate_store::MigrateStore, purge::Purge, reembed::Reembed,
@@ -127,6 +131,24 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<ontology::apply::Apply>(),
     entry::<ontology::deprecate::Deprecate>(),
     entry::<ontology::retire::Retire>(),
+    // Todos.
+    entry::<todo::add::Add>(),
+    entry::<todo::list::List>(),
+    entry::<todo::update::Update>(),
+    entry::<todo::delete::Delete>(),
+    entry::<todo::stats::Stats>(),
+    entry::<todo::restore::Restore>(),
+    // Recall of knowledge, and its files.
+    entry::<RecallKnowledge>(),
+    entry::<SearchSemantic>(),
+    entry::<files::get::GetKnowledgeFile>(),
+    entry::<files::create::CreateKnowledgeFile>(),
+    entry::<files::update::UpdateKnowledgeFile>(),
+    entry::<files::delete::DeleteKnowledgeFile>(),
+    entry::<files::stats::ListMemoryStats>(),
+    entry::<GetKnowledgeById>(),
+    entry::<GetMemoryV2Stats>(),
+    entry::<ReindexVectorStore>(),
     // The index of knowledge and the hot page.
     entry::<l0::show::GetL0Index>(),
     entry::<l0::sync::SyncL0Index>(),
@@ -136,15 +158,17 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<access::stats::GetAccessStats>(),
     entry::<access::timeline::GetDomainTimeline>(),
     entry::<access::prune::PruneAccessLog>(),
+    entry::<changelog::list::GetMemoryChangelog>(),
+    entry::<changelog::stats::GetMemoryChangelogStats>(),
     entry::<reviews::pending::GetPendingReviews>(),
     entry::<reviews::approve::ApproveKnowledge>(),
     entry::<reviews::reject::RejectKnowledge>(),
-    // Durable knowledge.
-    entry::<inject::InjectKnowledge>(),
-    entry::<inject::BatchInjectKnowledge>(),
     // Where items belong.
     entry::<routing::classify::Classify>(),
     entry::<routing::capabilities::Capabilities>(),
+    // Durable knowledge.
+    entry::<inject::InjectKnowledge>(),
+    entry::<inject::BatchInjectKnowledge>(),
     // Importers of older stores.
     entry::<ImportPLayer>(),
     entry::<ImportDrewgent>(),

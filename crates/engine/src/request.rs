@@ -17,7 +17,7 @@ use crate::{error::Error, schema};
 
 /// Names of request fields whose text people write in several words: words on the command line are joined, `-` reads
 /// standard input and `@FILE` a file.
-const PROSE: &[&str] = &["body", "content", "query", "question", "text", "topic", "correction"];
+const PROSE: &[&str] = &["body", "content", "query", "question", "text", "topic", "correction", "keyword"];
 
 /// Whether a request field is prose.
 pub fn is_prose(field: &str) -> bool {

@@ -2,11 +2,13 @@
 //!
 //! The one search of the product does not rank by these. They are what clients of the layered tools compare.
 
-use std::{collections::HashMap, ops::Range, sync::LazyLock};
+mod searchable;
+
+use std::{collections::HashMap, sync::LazyLock};
 
 use regex::Regex;
 
-use crate::markdown::sections;
+pub use searchable::{Keyword, Part, Searchable};
 
 /// The constant of reciprocal rank fusion.
 const RRF_K: f64 = 60.0;
@@ -17,27 +19,29 @@ const FUZZY_BYTES: usize = 50 << 10;
 const FUZZY_CHARS: usize = 200;
 /// Below this likeness of every name and heading, and without a word in common, a file is no hit.
 const FUZZY_FLOOR: f64 = 0.6;
+/// Places in a content that count.
+const COUNTED: usize = 10;
 
 /// 10 when the path holds the keyword, 3 for each heading that does, and 0.5 for each place in the content, at most 5.
 /// `None` when it is nowhere.
 ///
 /// Several words that stand nowhere side by side count half the mean of their scores, if all of them are there. Letter case does
 /// not count.
-pub fn keyword_score(keyword: &str, path: &str, content: &str) -> Option<f64> {
-    let keyword = keyword.trim().to_lowercase();
-    if keyword.is_empty() {
-        return None;
-    }
-    let (path, lower) = (path.to_lowercase(), content.to_lowercase());
-    let headings: Vec<String> = headings(content).map(|title| title.to_lowercase()).collect();
+pub fn keyword_score(keyword: &Keyword, path: &str, file: &Searchable) -> Option<f64> {
+    let path = path.to_lowercase();
     let score = |word: &str| {
         let in_path = if path.contains(word) { 10.0 } else { 0.0 };
-        let in_headings = 3.0 * headings.iter().filter(|title| title.contains(word)).count() as f64;
-        let score = in_path + in_headings + (0.5 * lower.matches(word).count() as f64).min(5.0);
+        let places = file.lower().matches(word).take(COUNTED).count();
+        // A word that stands nowhere stands in no heading, unless markup parts it.
+        let in_headings = file.headings().filter(|title| title.contains(word)).count();
+        let score = in_path + 3.0 * in_headings as f64 + 0.5 * places as f64;
         (score > 0.0).then_some(score)
     };
-    score(&keyword).or_else(|| {
-        let words: Vec<&str> = keyword.split_whitespace().collect();
+    score(keyword.whole()).or_else(|| {
+        let words = keyword.words();
+        if words.len() < 2 {
+            return None;
+        }
         let scores: Vec<f64> = words.iter().map(|word| score(word)).collect::<Option<_>>()?;
         Some(scores.iter().sum::<f64>() / (2 * words.len()) as f64)
     })
@@ -45,17 +49,16 @@ pub fn keyword_score(keyword: &str, path: &str, content: &str) -> Option<f64> {
 
 /// 6 times the likeness of keyword and path, 4 times that of each of the first 20 headings, and 5 times the fraction of the keyword's
 /// words that the content holds. `None` when nothing is much alike.
-pub fn fuzzy_score(keyword: &str, path: &str, content: &str) -> Option<f64> {
-    let keyword = keyword.trim().to_lowercase();
-    let content = content[..content.floor_char_boundary(FUZZY_BYTES)].to_lowercase();
-    let words: Vec<&str> = keyword.split_whitespace().collect();
+pub fn fuzzy_score(keyword: &Keyword, path: &str, file: &Searchable) -> Option<f64> {
+    let content = &file.lower()[..file.lower().floor_char_boundary(FUZZY_BYTES)];
+    let words = keyword.words();
     let present =
-        words.iter().filter(|word| content.contains(**word)).count() as f64 / words.len().max(1) as f64;
-    let of_path = likeness(&keyword, &path.to_lowercase());
+        words.iter().filter(|word| content.contains(word.as_str())).count() as f64 / words.len() as f64;
+    let of_path = likeness(keyword.whole(), &path.to_lowercase());
     let of_headings: Vec<f64> =
-        headings(&content).take(FUZZY_HEADINGS).map(|title| likeness(&keyword, &title)).collect();
+        file.headings().take(FUZZY_HEADINGS).map(|title| likeness(keyword.whole(), title)).collect();
     let best = of_headings.iter().copied().fold(of_path, f64::max);
-    if keyword.is_empty() || (present == 0.0 && best < FUZZY_FLOOR) {
+    if present == 0.0 && best < FUZZY_FLOOR {
         return None;
     }
     Some(6.0 * of_path + 4.0 * of_headings.iter().sum::<f64>() + 5.0 * present)
@@ -169,49 +172,6 @@ pub fn boost(
     sections * keywords * deep
 }
 
-/// A section that a hit shows.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shown {
-    /// Its heading; `Overview` for what stands before the first one.
-    pub title: String,
-    /// Where it stands, its heading included: up to the next heading of any level.
-    pub span: Range<usize>,
-    /// How much of it is shown, whole characters.
-    pub shown: Range<usize>,
-}
-
-/// The sections that hold the keyword, or one of its words when none holds it whole, in the order of the file: at most `most`, each
-/// cut to `bytes`.
-pub fn matching_sections(keyword: &str, content: &str, most: usize, bytes: usize) -> Vec<Shown> {
-    let keyword = keyword.trim().to_lowercase();
-    let holding = |wanted: &[&str]| -> Vec<Shown> {
-        let holds = |text: &str| wanted.iter().any(|word| text.contains(word));
-        let found =
-            sections(content).into_iter().filter(|section| holds(&content[section.span()].to_lowercase()));
-        found
-            .take(most)
-            .map(|section| {
-                let span = section.span();
-                let end = span.start + content[span.clone()].floor_char_boundary(bytes);
-                let title = if section.level == 0 { "Overview" } else { section.title() };
-                Shown { title: title.to_owned(), shown: span.start..end, span }
-            })
-            .collect()
-    };
-    if keyword.is_empty() {
-        return Vec::new();
-    }
-    let whole = holding(&[&keyword]);
-    if whole.is_empty() { holding(&keyword.split_whitespace().collect::<Vec<_>>()) } else { whole }
-}
-
-fn headings(content: &str) -> impl Iterator<Item = String> {
-    sections(content)
-        .into_iter()
-        .filter(|section| section.level > 0)
-        .map(|section| section.title().to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,20 +179,28 @@ mod tests {
     const FILE: &str =
         "intro on pools\n\n# Database\n\npool 20\n\n## Pool\n\nPool and pool.\n\n## 端口\n\n5432\n";
 
+    fn keyword(text: &str, path: &str, content: &str) -> Option<f64> {
+        keyword_score(&Keyword::new(text)?, path, &Searchable::new(content))
+    }
+
+    fn fuzzy(text: &str, path: &str) -> Option<f64> {
+        fuzzy_score(&Keyword::new(text)?, path, &Searchable::new(FILE))
+    }
+
     #[test]
     fn the_keyword_score_is_the_documented_sum() {
-        assert_eq!(keyword_score("Pool", "db.md", FILE), Some(3.0 + 0.5 * 5.0));
-        assert_eq!(keyword_score("database", "infra/database.md", FILE), Some(10.0 + 3.0 + 0.5));
-        assert_eq!(keyword_score("x", "db.md", &"x ".repeat(99)), Some(5.0));
-        assert_eq!(keyword_score("端口", "db.md", FILE), Some(3.5));
-        assert_eq!(keyword_score("nothing", "db.md", FILE), None);
-        assert_eq!(keyword_score(" ", "db.md", FILE), None);
+        assert_eq!(keyword("Pool", "db.md", FILE), Some(3.0 + 0.5 * 5.0));
+        assert_eq!(keyword("database", "infra/database.md", FILE), Some(10.0 + 3.0 + 0.5));
+        assert_eq!(keyword("x", "db.md", &"x ".repeat(99)), Some(5.0));
+        assert_eq!(keyword("端口", "db.md", FILE), Some(3.5));
+        assert_eq!(keyword("nothing", "db.md", FILE), None);
+        assert_eq!(keyword(" ", "db.md", FILE), None);
     }
 
     #[test]
     fn several_words_need_not_stand_side_by_side() {
-        assert_eq!(keyword_score("database pool", "db.md", FILE), Some((3.5 + 5.5) / 4.0));
-        assert_eq!(keyword_score("database nothing", "db.md", FILE), None);
+        assert_eq!(keyword("database pool", "db.md", FILE), Some((3.5 + 5.5) / 4.0));
+        assert_eq!(keyword("database nothing", "db.md", FILE), None);
     }
 
     #[test]
@@ -246,10 +214,10 @@ mod tests {
 
     #[test]
     fn fuzzy_finds_a_misspelt_heading_and_not_everything() {
-        let found = fuzzy_score("databse", "x.md", FILE).expect("one letter is missing");
+        let found = fuzzy("databse", "x.md").expect("one letter is missing");
         assert!(found > 3.0, "{found}");
-        assert_eq!(fuzzy_score("zebra", "x.md", FILE), None);
-        assert_eq!(fuzzy_score("", "x.md", FILE), None);
+        assert_eq!(fuzzy("zebra", "x.md"), None);
+        assert_eq!(fuzzy("", "x.md"), None);
     }
 
     #[test]
@@ -282,17 +250,5 @@ mod tests {
         assert_eq!(boost(50, 0, 2, 1, 0.7), 2.0);
         assert_eq!(boost(1, 1, 2, 9, 0.7), 1.15);
         assert_eq!(boost(1, 0, 1, 9, 0.2), 0.8);
-    }
-
-    #[test]
-    fn a_hit_shows_its_matching_sections_cut_between_characters() {
-        let shown = matching_sections("pool", FILE, 3, 9);
-        let titles: Vec<&str> = shown.iter().map(|s| s.title.as_str()).collect();
-        assert_eq!(titles, ["Overview", "Database", "Pool"]);
-        assert_eq!(&FILE[shown[2].shown.clone()], "## Pool\n\n");
-        assert_eq!(&FILE[shown[2].span.clone()], "## Pool\n\nPool and pool.\n\n");
-        assert_eq!(matching_sections("端口", FILE, 1, 4)[0].shown.len(), 3);
-        assert_eq!(matching_sections("database 5432", FILE, 3, 99).len(), 2);
-        assert!(matching_sections("", FILE, 3, 99).is_empty());
     }
 }

@@ -6,6 +6,7 @@
 //! up to date before it answers ([`sync_after`]). On a server there is no file unless the configuration names one: the
 //! index is made whenever somebody reads it, so it is never behind.
 
+mod behind;
 mod build;
 mod events;
 mod file;
@@ -22,11 +23,14 @@ use serde::Serialize;
 use strata_core::{
     knowledge::{l0::Entry, name::Name},
     scope::SHARED,
+    time::Timestamp,
 };
 
 use super::vault::{self, FileHead, Written};
 use crate::{engine::Engine, error::Error, operation::Call};
 
+pub use behind::Behind;
+pub(crate) use behind::behind;
 pub(crate) use build::{Index, build};
 use file::IndexFile;
 pub use sync::Report;
@@ -128,9 +132,29 @@ pub(crate) fn sync_everything(engine: &Engine, call: &Call<'_>) -> Result<usize,
 
 /// Entries of files that were read, by the file's number. They may be forgotten at any time.
 #[derive(Debug, Default)]
-pub struct Kept(Mutex<HashMap<i64, (i64, Entry)>>);
+pub struct Kept(Mutex<HashMap<i64, (i64, Entry)>>, Mutex<Option<Step>>);
+
+/// A state of the index's file and of the files it is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Step {
+    /// When the index was written.
+    saved: Timestamp,
+    /// How many files there are.
+    files: usize,
+    /// The latest change to one of them.
+    seq: i64,
+}
 
 impl Kept {
+    /// Whether the index was found to say what the files do, in this state of both.
+    fn is_in_step(&self, step: Step) -> bool {
+        *self.1.lock().unwrap_or_else(PoisonError::into_inner) == Some(step)
+    }
+
+    fn note_in_step(&self, step: Step) {
+        *self.1.lock().unwrap_or_else(PoisonError::into_inner) = Some(step);
+    }
+
     fn get(&self, head: &FileHead) -> Option<Entry> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (generation, entry) = kept.get(&head.number)?;

@@ -121,6 +121,8 @@ impl Request {
             floor: Floor::Answer,
             words_only: self.no_semantic.unwrap_or(false),
             knowledge: false,
+            only: None,
+            fusion: None,
             limit: self.limit(engine),
         })
     }

@@ -49,6 +49,10 @@ pub struct Query {
     pub words_only: bool,
     /// Whether rules and what lies in P0 and P1 are left out.
     pub knowledge: bool,
+    /// Only these, where the caller knows which may be found.
+    pub only: Option<HashSet<Source>>,
+    /// How words and meaning are put together, where the caller must know; the ranks alone count under `Rrf` then.
+    pub fusion: Option<settings::Fusion>,
     /// Most results.
     pub limit: usize,
 }
@@ -61,6 +65,8 @@ pub enum Floor {
     Answer,
     /// Enough to be of use for a task that the query only outlines.
     Task,
+    /// None: whatever has anything in common with the query, for a caller who shows by how much.
+    Off,
 }
 
 /// The share of the measured floor that suffices for a task: a task names more things than any one memory
@@ -84,6 +90,8 @@ impl Query {
             floor: Floor::Answer,
             words_only: false,
             knowledge: false,
+            only: None,
+            fusion: None,
             limit,
         }
     }
@@ -124,23 +132,38 @@ const WIDENINGS: u32 = 3;
 pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome, Error> {
     vault::notice(engine, call);
     if !engine.is_initialised()? {
+        engine.is_empty_place(call)?;
         return Ok(Outcome::default());
     }
-    let config = &engine.settings().config.recall;
+    let config = config_of(engine, query);
     if config.fusion == settings::Fusion::Convex {
-        return ranked(engine, call, query);
+        return ranked(engine, call, query, &config);
     }
     let wide = Query { limit: query.limit.saturating_mul(seed_order::CHOICE), ..query.clone() };
-    let outcome = ranked(engine, call, &wide)?;
-    Ok(seed_order::arrange(outcome, config, engine.clock().now(), query.limit))
+    let outcome = ranked(engine, call, &wide, &config)?;
+    Ok(seed_order::arrange(outcome, &config, engine.clock().now(), query.limit))
+}
+
+/// The configuration, unless the query has a mind of its own.
+fn config_of(engine: &Engine, query: &Query) -> settings::Recall {
+    let usual = engine.settings().config.recall.clone();
+    match query.fusion {
+        None => usual,
+        Some(fusion) => settings::Recall { fusion, confidence_gain: 0.0, recency_gain: 0.0, ..usual },
+    }
 }
 
 /// The results in the order of the ranking.
-fn ranked(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome, Error> {
+fn ranked(
+    engine: &Engine,
+    call: &Call<'_>,
+    query: &Query,
+    config: &settings::Recall,
+) -> Result<Outcome, Error> {
     let control = engine.control(call);
     let ledger = engine.ledger(call)?;
     let caught_up = engine.follow_truth(call)?;
-    let unsearched = caught_up.behind.saturating_sub(caught_up.pending.len() as u64);
+    let unsearched = caught_up.unsearched;
     let searcher = engine.searcher();
     let collections = collections(ledger.tenant(), &query.scope);
     let people = searcher.index().people(&control, &collections)?;
@@ -152,7 +175,7 @@ fn ranked(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome, Er
     let mut vector =
         values.as_ref().zip(searcher.model()).map(|(values, model)| QueryVector { model, values });
     let as_of = query.as_of.map(|at| ledger.read(&control, |r| r.seq_at(at))).transpose()?;
-    let settings = rank_settings(engine, query.floor, now);
+    let settings = rank_settings(config, query.floor, now);
     let filter = Filter { only: ledger.read(&control, |r| marked(r, query))?, ..filter(query) };
     let mut wanted = query.limit + SPARE;
     let mut widenings = 0;
@@ -204,14 +227,14 @@ fn filter(query: &Query) -> Filter {
     }
 }
 
-/// The sources that a filter by session or tags lets through; `None` without such a filter. The index
-/// knows neither, and they must hold before the best are taken.
+/// The sources that the caller names, and those that a filter by session or tags lets through; `None` without such a
+/// filter. The index knows neither, and they must hold before the best are taken.
 fn marked(
     ledger: &LedgerRead<'_>,
     query: &Query,
 ) -> Result<Option<HashSet<Source>>, strata_store::error::StoreError> {
     if query.session.is_none() && query.tags.is_empty() {
-        return Ok(None);
+        return Ok(query.only.clone());
     }
     let source = |kind| move |number| Source { kind, number };
     let memories = ledger.memories_marked(query.session.as_deref(), &query.tags)?;
@@ -223,11 +246,13 @@ fn marked(
             only.extend(turns.into_iter().map(source(SourceKind::Episode)));
         }
     }
+    if let Some(named) = &query.only {
+        only.retain(|source| named.contains(source));
+    }
     Ok(Some(only))
 }
 
-fn rank_settings(engine: &Engine, floor: Floor, now: Timestamp) -> RankSettings {
-    let config = &engine.settings().config.recall;
+fn rank_settings(config: &settings::Recall, floor: Floor, now: Timestamp) -> RankSettings {
     let mut ranking = RankSettings { now: Some(now.0), ..RankSettings::default() };
     ranking.fusion = match config.fusion {
         settings::Fusion::Convex => Fusion::Convex,
@@ -252,7 +277,7 @@ fn rank_settings(engine: &Engine, floor: Floor, now: Timestamp) -> RankSettings 
             *share *= TASK_SHARE;
         }
     }
-    if !config.floor {
+    if !config.floor || floor == Floor::Off {
         ranking.floor.is_on = false;
     }
     ranking

@@ -59,5 +59,6 @@ CREATE TABLE vault_changes (
     PRIMARY KEY (tenant, seq, ordinal)
 ) STRICT;
 
+CREATE UNIQUE INDEX vault_changes_id ON vault_changes (tenant, id);
 CREATE INDEX vault_changes_at ON vault_changes (tenant, at);
 CREATE INDEX vault_changes_number ON vault_changes (tenant, number) WHERE number IS NOT NULL;

@@ -15,6 +15,8 @@ pub enum PurgedKind {
     Episode,
     /// An entity of the graph.
     Entity,
+    /// A todo.
+    Todo,
 }
 
 impl PurgedKind {
@@ -24,6 +26,7 @@ impl PurgedKind {
             Self::Memory => "memory",
             Self::Episode => "episode",
             Self::Entity => "entity",
+            Self::Todo => "todo",
         }
     }
 
@@ -33,6 +36,7 @@ impl PurgedKind {
             Self::Memory => "memories",
             Self::Episode => "episodes",
             Self::Entity => "entities",
+            Self::Todo => "todos",
         }
     }
 
@@ -42,7 +46,8 @@ impl PurgedKind {
             "memory" => Ok(Self::Memory),
             "episode" => Ok(Self::Episode),
             "entity" => Ok(Self::Entity),
-            _ => Err(ParseError::new("purged kind", text, "use memory, episode or entity")),
+            "todo" => Ok(Self::Todo),
+            _ => Err(ParseError::new("purged kind", text, "use memory, episode, entity or todo")),
         }
     }
 }
@@ -149,7 +154,8 @@ impl LedgerWrite<'_> {
     }
 
     /// Purges what has this whole id; false if there is none. With a memory go the entities that were noticed
-    /// in it and nowhere else; with an entity its relations and mentions.
+    /// in it and nowhere else; with an entity its relations and mentions;
+    /// with a todo all its versions.
     ///
     /// The bytes leave the files only with [`crate::Database::compact`], to be called when the
     /// transaction is over.
@@ -164,6 +170,7 @@ impl LedgerWrite<'_> {
             },
             PurgedKind::Episode => self.episode(id)?.map(|episode| episode.number),
             PurgedKind::Entity => self.entity(id)?.map(|entity| entity.number),
+            PurgedKind::Todo => self.todo(id)?.map(|todo| todo.number),
         };
         let Some(number) = number else { return Ok(false) };
         let tables: &[&str] = match kind {
@@ -172,6 +179,7 @@ impl LedgerWrite<'_> {
             }
             PurgedKind::Episode => &["episodes"],
             PurgedKind::Entity => &[],
+            PurgedKind::Todo => &["todos"],
         };
         let (digest, stored) = match kind {
             PurgedKind::Episode => self.digest_of_event(number)?,
@@ -187,6 +195,7 @@ impl LedgerWrite<'_> {
             }
             PurgedKind::Episode => self.unlink_raw(RawKind::Episode, number)?,
             PurgedKind::Entity => self.erase_entity(number)?,
+            PurgedKind::Todo => {}
         }
         for table in tables {
             let sql = format!("DELETE FROM {table} WHERE tenant = $1 AND number = $2");

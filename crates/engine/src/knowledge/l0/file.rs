@@ -72,7 +72,7 @@ pub(super) fn namespaces(engine: &Engine) -> Vec<Name> {
     found.collect()
 }
 
-fn place(engine: &Engine, namespace: &Name) -> Option<PathBuf> {
+pub(super) fn place(engine: &Engine, namespace: &Name) -> Option<PathBuf> {
     let shared = shared_place(engine)?;
     if namespace.as_str() == SHARED {
         return Some(shared);

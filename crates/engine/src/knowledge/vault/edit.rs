@@ -8,7 +8,7 @@ use strata_store::{
 };
 
 use super::{Event, FileHead, MAX_FILE, Place, held::Held};
-use crate::{authority, engine::Engine, error::Error, operation::Call};
+use crate::{authority, engine::Engine, error::Error, knowledge::changelog, operation::Call};
 
 /// How often an edit is made on what others wrote meanwhile.
 const TRIES: usize = 5;
@@ -87,6 +87,9 @@ pub fn edit(
     written.into_iter().next().ok_or_else(|| Error::Internal("an edit of one file gave none".into()))
 }
 
+/// What makes texts of several files of what they hold.
+pub type EditAll<'f> = dyn FnMut(&[Option<&str>]) -> Result<Vec<Edited>, Error> + 'f;
+
 /// Changes several files in one transaction: all of them or none. `f` is given their texts in the order of `places`, and
 /// gives as many answers.
 ///
@@ -97,7 +100,7 @@ pub fn edit_all(
     call: &Call<'_>,
     places: &[Place],
     change: &Change<'_>,
-    f: &mut dyn FnMut(&[Option<&str>]) -> Result<Vec<Edited>, Error>,
+    f: &mut EditAll<'_>,
 ) -> Result<Vec<Written>, Error> {
     let target = if let [place] = places { place.target() } else { String::new() };
     let actor = authority::authorise(engine, call, change.action, Layer::P5, &target)?;
@@ -112,6 +115,9 @@ pub fn edit_all(
         let steps = steps.collect::<Result<Vec<_>, _>>()?;
         if let Some(written) = store(engine, call, &actor, change, steps)? {
             engine.index_what_was_stored(call);
+            if written.iter().any(Written::is_changed) {
+                changelog::follow(engine, call);
+            }
             return Ok(written);
         }
     }
@@ -152,6 +158,7 @@ pub fn record(
         }
         authority::seal(w, call, &actor)
     })?;
+    changelog::follow(engine, call);
     Ok(())
 }
 
@@ -310,40 +317,125 @@ fn commit(
     change: &Change<'_>,
     steps: &mut [Step],
 ) -> Result<(), StoreError> {
-    let writer = actor.to_string();
     let ledger = engine.ledger(call).map_err(|error| match error {
         Error::Store(error) => error,
         other => StoreError::Internal(other.to_string()),
     })?;
     ledger.write(&engine.control(call), engine.clock().now(), |w| {
-        for Step { held, wanted } in steps.iter_mut() {
-            let Some(wanted) = wanted else { continue };
-            let modified = wanted.prepared.as_ref().map_or(w.now(), Prepared::modified);
-            let new = NewGeneration {
-                namespace: held.place.namespace.as_str(),
-                path: &held.place.path,
-                from: held.generation(),
-                origin: if wanted.text.is_none() { Origin::Delete } else { change.origin },
-                writer: &writer,
-                text: wanted.text.as_deref(),
-                salt: wanted.salt,
-                mtime: modified,
-            };
-            let target = held.place.target();
-            let row = NewAudit {
-                layer: Some(Layer::P5),
-                reason: &wanted.row.reason,
-                before_hash: held.head.as_ref().and_then(|head| head.hash),
-                after_hash: new.hash(),
-                ..NewAudit::new(actor, call.face, wanted.event.operation.as_str(), &target)
-            };
-            let seq = w.record(&row)?;
-            let (number, generation) = w.insert_generation(&new, seq)?;
-            w.record_vault_change(&VaultChange { number: Some(number), ..wanted.row.clone() }, 0, seq)?;
-            wanted.stored = Some((number, generation, seq.get(), modified));
-        }
+        insert(w, call, actor, change, steps)?;
         authority::seal(w, call, actor)
     })
+}
+
+/// Stores the steps, each with its audit row and its line of the changelog, in a transaction that is going on.
+fn insert(
+    w: &LedgerWrite<'_>,
+    call: &Call<'_>,
+    actor: &Principal,
+    change: &Change<'_>,
+    steps: &mut [Step],
+) -> Result<(), StoreError> {
+    let writer = actor.to_string();
+    for Step { held, wanted } in steps.iter_mut() {
+        let Some(wanted) = wanted else { continue };
+        let modified = wanted.prepared.as_ref().map_or(w.now(), Prepared::modified);
+        let new = NewGeneration {
+            namespace: held.place.namespace.as_str(),
+            path: &held.place.path,
+            from: held.generation(),
+            origin: if wanted.text.is_none() { Origin::Delete } else { change.origin },
+            writer: &writer,
+            text: wanted.text.as_deref(),
+            salt: wanted.salt,
+            mtime: modified,
+        };
+        let target = held.place.target();
+        let row = NewAudit {
+            layer: Some(Layer::P5),
+            reason: &wanted.row.reason,
+            before_hash: held.head.as_ref().and_then(|head| head.hash),
+            after_hash: new.hash(),
+            ..NewAudit::new(actor, call.face, wanted.event.operation.as_str(), &target)
+        };
+        let seq = w.record(&row)?;
+        let (number, generation) = w.insert_generation(&new, seq)?;
+        w.record_vault_change(&VaultChange { number: Some(number), ..wanted.row.clone() }, 0, seq)?;
+        wanted.stored = Some((number, generation, seq.get(), modified));
+    }
+    Ok(())
+}
+
+/// Files that are changed as a part of something larger, in its transaction: taken first, so that nobody changes them
+/// meanwhile, stored inside it, put in place when it is over.
+pub(crate) struct Joined<'c> {
+    change: Change<'c>,
+    held: Vec<Held>,
+    steps: Vec<Step>,
+}
+
+impl<'c> Joined<'c> {
+    /// Takes the files.
+    ///
+    /// # Errors
+    /// One of them cannot be read.
+    pub(crate) fn take(
+        engine: &Engine,
+        call: &Call<'_>,
+        places: &[Place],
+        change: Change<'c>,
+    ) -> Result<Self, Error> {
+        Ok(Self { change, held: take_all(engine, call, places)?, steps: Vec::new() })
+    }
+
+    /// The files as rows of the ledger, in the order of the places.
+    pub(crate) fn heads(&self) -> impl Iterator<Item = (&Place, Option<&VaultHead>)> {
+        self.held.iter().map(|held| (&held.place, held.head.as_ref()))
+    }
+
+    /// Says what shall become of each, in the same order.
+    ///
+    /// # Errors
+    /// A text is too large, or the disk refuses it.
+    pub(crate) fn decide(
+        &mut self,
+        engine: &Engine,
+        call: &Call<'_>,
+        edits: Vec<Edited>,
+    ) -> Result<(), Error> {
+        let held = std::mem::take(&mut self.held);
+        let change = &self.change;
+        self.steps = held
+            .into_iter()
+            .zip(edits)
+            .map(|(held, edited)| Step::new(engine, change, held, edited))
+            .collect::<Result<_, _>>()?;
+        announce(engine, call, &self.steps)
+    }
+
+    /// Stores what was decided.
+    pub(crate) fn store(
+        &mut self,
+        w: &LedgerWrite<'_>,
+        call: &Call<'_>,
+        actor: &Principal,
+    ) -> Result<(), StoreError> {
+        insert(w, call, actor, &self.change, &mut self.steps)
+    }
+
+    /// Brings the files to what was stored, once the transaction is committed.
+    ///
+    /// # Errors
+    /// The first that could not be brought there; that is on record.
+    pub(crate) fn finish(mut self, engine: &Engine, call: &Call<'_>, actor: &Principal) -> Result<(), Error> {
+        let mut failed = None;
+        for step in &mut self.steps {
+            if let Err(error) = put(step) {
+                fail(engine, call, actor, step, &error)?;
+                failed = failed.or(Some(error));
+            }
+        }
+        failed.map_or(Ok(()), |error| Err(error.into()))
+    }
 }
 
 /// Brings the file to what was stored.

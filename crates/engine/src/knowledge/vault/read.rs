@@ -1,8 +1,11 @@
 //! Reading files of the vault, now and as they were.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use strata_core::markdown::{Entry, Outline, body_of, find_entry};
+use strata_core::{
+    knowledge::ranking::Searchable,
+    markdown::{Entry, Outline, body_of, find_entry},
+};
 use strata_store::ledger::{GenerationRow, VaultHead};
 
 use super::{
@@ -16,13 +19,14 @@ use crate::{engine::Engine, error::Error, operation::Call};
 pub struct ParsedFile {
     text: String,
     entries: Vec<Entry>,
+    searchable: OnceLock<Searchable>,
 }
 
 impl ParsedFile {
     /// Reads a text.
     pub fn new(text: String) -> Self {
         let entries = Outline::parse(&text).into_entries();
-        Self { text, entries }
+        Self { text, entries, searchable: OnceLock::new() }
     }
 
     /// The text.
@@ -33,6 +37,11 @@ impl ParsedFile {
     /// Its sections, in the order of the file.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
+    }
+
+    /// The text as recall looks through it; made when it is first asked for.
+    pub fn searchable(&self) -> &Searchable {
+        self.searchable.get_or_init(|| Searchable::new(&self.text))
     }
 
     /// The body of a section without the blank lines around it; empty when there is no such section.

@@ -39,8 +39,8 @@ pub(super) fn erase_from_index(engine: &Engine, call: &Call<'_>, target: &Target
         let kind = match target.kind {
             PurgedKind::Memory => Some(SourceKind::Memory),
             PurgedKind::Episode => Some(SourceKind::Episode),
-            // Entities are looked up in the ledger and have no passages.
-            PurgedKind::Entity => None,
+            // They are looked up in the ledger and have no passages.
+            PurgedKind::Entity | PurgedKind::Todo => None,
         };
         if let Some(kind) = kind {
             let source = Source { kind, number: target.number };

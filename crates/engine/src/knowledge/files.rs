@@ -1,0 +1,207 @@
+//! Files of the vault as a whole: read, made, replaced, deleted, counted.
+
+pub mod create;
+pub mod delete;
+pub mod get;
+pub mod stats;
+pub mod update;
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use strata_core::{
+    knowledge::{
+        governance::Governance,
+        name::{NameError, VaultPath},
+        state::Action,
+    },
+    route,
+    vocabulary::Vocabulary,
+};
+
+use super::{
+    l0::{self, Report},
+    vault::{self, FileHead, FileState, ParsedFile, Place, Written},
+};
+use crate::{
+    engine::Engine,
+    error::Error,
+    gate::Gate,
+    operation::Call,
+    render::{Document, Mark},
+};
+
+/// Findings of one sort that are named.
+const NAMED: usize = 5;
+
+/// A file that can be read, and its text.
+#[derive(Debug, Clone)]
+pub(crate) struct Readable {
+    pub(crate) head: FileHead,
+    pub(crate) file: Arc<ParsedFile>,
+}
+
+/// The files that the caller sees and that can be read. One that cannot stands in nobody's way.
+///
+/// # Errors
+/// Those of the store.
+pub(crate) fn readable(engine: &Engine, call: &Call<'_>) -> Result<Vec<Readable>, Error> {
+    let mut files = Vec::new();
+    for head in vault::list(engine, call)?.into_iter().filter(FileHead::is_present) {
+        match vault::parsed(engine, call, &head) {
+            Ok(file) => files.push(Readable { head, file }),
+            Err(Error::Conflict { .. } | Error::NotFound { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(files)
+}
+
+/// The file that a name with `.md` means; in a folder too, when only one is called so.
+fn existing(engine: &Engine, call: &Call<'_>, filename: &str) -> Result<Place, Error> {
+    path_of(filename)?;
+    let place = vault::locate(engine, call, "filename", filename)?;
+    if place.exists { Ok(place) } else { Err(missing(&place)) }
+}
+
+/// The place of a new file: in the caller's own namespace, whatever the shared one holds.
+fn new_place(engine: &Engine, call: &Call<'_>, filename: &str) -> Result<Place, Error> {
+    let path = path_of(filename)?;
+    let own = vault::own_namespace(call)?;
+    let key = path.key();
+    let seen = vault::look(engine, call, &own)?;
+    let twin = seen.files.iter().find(|file| file.state != FileState::Gone && file.path.key() == key);
+    match twin {
+        Some(twin) => Err(Error::Conflict {
+            message: format!("`{}` is there already", twin.path),
+            hint: "`update_knowledge_file` replaces it".into(),
+        }),
+        None => Ok(Place::new(own, path)),
+    }
+}
+
+fn path_of(filename: &str) -> Result<VaultPath, Error> {
+    VaultPath::parse(filename).map_err(|error| {
+        let hint = match error {
+            NameError::NotMarkdown => "name a file that ends in .md, such as infra/proxy.md",
+            _ => "name a file below the folder of knowledge, such as infra/proxy.md",
+        };
+        Error::argument("filename", format!("cannot be a file's name: {error}"), hint)
+    })
+}
+
+fn missing(place: &Place) -> Error {
+    Error::NotFound {
+        what: "file of knowledge",
+        id: place.path.to_string(),
+        hint: "`list_memory_stats` lists the files".into(),
+    }
+}
+
+/// What came of a write beside the file.
+#[derive(Debug, Serialize)]
+pub struct Beside {
+    /// Whether the index of knowledge shows it.
+    pub l0_synced: bool,
+    /// What kept the index from showing it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub l0_sync: Option<Report>,
+    /// Whether every search finds it as it is now.
+    pub vector_sync_ok: bool,
+    /// Why not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vector_sync_error: Option<String>,
+    /// What there is to say of the new text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub governance: Option<Findings>,
+    /// Families of secrets that were blacked out before the text was stored.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub redacted: Vec<&'static str>,
+}
+
+/// What there is to say of a text.
+#[derive(Debug, Serialize)]
+pub struct Findings {
+    /// Whether nothing asks for attention.
+    pub clean: bool,
+    /// Lines that say that something is to be done.
+    pub open_markers: usize,
+    /// Lines that say that something was done.
+    pub resolved_markers: usize,
+    /// Sections that tell how to do something, which belongs to the agent's skills.
+    pub procedures: Vec<String>,
+    /// Sections that are one subject told several times, by the first heading.
+    pub heading_families: Vec<String>,
+    /// Whether it is larger than is good for a file.
+    pub oversized: bool,
+}
+
+impl Beside {
+    /// Brings index and search up to date with a write, and looks at what was written.
+    fn of(engine: &Engine, call: &Call<'_>, written: &Written, gate: Gate) -> Self {
+        let synced = l0::sync_after(engine, call, written);
+        let vector_sync_error = match engine.follow_truth(call) {
+            Ok(caught_up) if caught_up.behind == 0 => None,
+            Ok(caught_up) => {
+                Some(format!("changes not indexed yet: {}; they are searched directly", caught_up.behind))
+            }
+            Err(error) => Some(error.to_string()),
+        };
+        Self {
+            l0_synced: synced.l0_synced,
+            l0_sync: (!synced.l0_synced).then_some(synced.l0_sync_report),
+            vector_sync_ok: vector_sync_error.is_none(),
+            vector_sync_error,
+            governance: written.text.as_deref().map(Findings::of),
+            redacted: gate.redacted,
+        }
+    }
+
+    fn note(&self, document: Document) -> Document {
+        let mut document = document.note_redacted(&self.redacted);
+        if let Some(error) = &self.vector_sync_error {
+            document = document.note(Mark::Warning, error.clone());
+        }
+        match &self.governance {
+            Some(found) if !found.clean => document.note(Mark::Info, found.sentence()),
+            _ => document,
+        }
+    }
+}
+
+impl Findings {
+    fn of(text: &str) -> Self {
+        let found = Governance::of(text, route::built_in(), Vocabulary::built_in());
+        let lines = |action: Action| found.states.iter().filter(|state| state.action == action).count();
+        Self {
+            clean: found.is_clean(),
+            open_markers: lines(Action::MoveToTodo),
+            resolved_markers: lines(Action::RewriteAsCurrentRule),
+            procedures: found.procedures.iter().take(NAMED).map(|one| one.heading.clone()).collect(),
+            heading_families: found
+                .families
+                .iter()
+                .take(NAMED)
+                .filter_map(|family| family.headings.first().cloned())
+                .collect(),
+            oversized: found.is_oversized(),
+        }
+    }
+
+    fn sentence(&self) -> String {
+        let mut said = Vec::new();
+        let mut count = |number: usize, what: &str| {
+            if number > 0 {
+                said.push(format!("{what}: {number}"));
+            }
+        };
+        count(self.open_markers, "open");
+        count(self.resolved_markers, "done and not yet told as what holds");
+        count(self.procedures.len(), "sections that are procedures");
+        count(self.heading_families.len(), "subjects told several times");
+        if self.oversized {
+            said.push("the file is large".to_owned());
+        }
+        said.join("; ")
+    }
+}

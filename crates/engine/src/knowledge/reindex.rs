@@ -1,0 +1,122 @@
+//! `reindex_vector_store`: makes what is searched anew from the files.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    figures::sections,
+    files::{self, Readable},
+    vault,
+};
+use crate::{
+    engine::Engine,
+    error::Error,
+    maintain::reindex::{self, Reindex, index_everything},
+    operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
+    render::{Document, Mark, Render, counted},
+};
+
+/// See the module.
+pub struct ReindexVectorStore;
+
+/// How.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+pub struct Request {
+    /// Begin anew. Default true; false adds what is missing.
+    pub drop_existing: Option<bool>,
+}
+
+/// What was made.
+#[derive(Debug, Serialize)]
+pub struct Response {
+    /// Whether everything is in it.
+    pub success: bool,
+    /// Files.
+    pub domains: usize,
+    /// Sections with a text.
+    pub sections: usize,
+    /// Files.
+    pub files: usize,
+    /// What could not be read, and why.
+    pub errors: Vec<String>,
+    /// Thresholds that fit the files.
+    pub calibration: Calibration,
+    /// Changes that another process still follows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// Thresholds that fit the files.
+#[derive(Debug, Serialize)]
+pub struct Calibration {
+    /// Whether they were taken from the files.
+    pub calibrated: bool,
+    /// Why not.
+    pub reason: &'static str,
+}
+
+impl Operation for ReindexVectorStore {
+    type Request = Request;
+    type Response = Response;
+    const SPEC: Spec = Spec {
+        toolset: Toolset::Layered,
+        tool: "reindex_vector_store",
+        cli: &["knowledge", "reindex"],
+        positional: &[],
+        title: "Make the search index anew",
+        about: "Makes the search index anew. Nothing is lost: it is derived.",
+        effect: Effect::Write,
+        audience: Audience::Everyone,
+    };
+    const OLDER_TOOLS: &'static [&'static str] = &["reindex_vector_store_tool"];
+    const TEXT_FORM: TextForm = TextForm::Json;
+
+    fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
+        let files = files::readable(engine, call)?;
+        let behind = match request.drop_existing {
+            _ if !engine.is_initialised()? => 0,
+            Some(false) => index_everything(engine, call, &mut |_, _| Ok(()))?,
+            _ => Reindex::run(engine, call, reindex::Request {})?.behind,
+        };
+        Ok(Response {
+            success: behind == 0,
+            domains: files.len(),
+            sections: files.iter().map(|Readable { file, .. }| sections(file)).sum(),
+            files: files.len(),
+            errors: unreadable(engine, call)?,
+            calibration: Calibration {
+                calibrated: false,
+                reason: "a rebuild changes no thresholds; they hold as configured",
+            },
+            error: (behind > 0)
+                .then(|| format!("{} left; another process indexes them", counted(behind, "change"))),
+        })
+    }
+}
+
+/// What the caller should see and cannot be read.
+fn unreadable(engine: &Engine, call: &Call<'_>) -> Result<Vec<String>, Error> {
+    let mut errors = Vec::new();
+    for namespace in vault::namespaces(call)? {
+        let seen = vault::look(engine, call, &namespace)?;
+        errors.extend(seen.problems.iter().map(|problem| format!("{}: {}", problem.place, problem.reason)));
+        errors.extend(seen.unavailable.map(|reason| format!("{namespace}: {reason}")));
+    }
+    Ok(errors)
+}
+
+impl Render for Response {
+    fn is_alarming(&self) -> bool {
+        !self.success
+    }
+
+    fn render(&self) -> Document {
+        let said =
+            format!("{} of {} can be found", counted(self.sections, "section"), counted(self.files, "file"));
+        let document = match &self.error {
+            None => Document::new().note(Mark::Good, said),
+            Some(error) => Document::new().note(Mark::Warning, error.clone()),
+        };
+        self.errors.iter().fold(document, |document, error| document.note(Mark::Warning, error.clone()))
+    }
+}
