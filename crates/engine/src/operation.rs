@@ -88,6 +88,13 @@ impl Selection {
         }
     }
 
+    /// The toolset that it is, or is a part of.
+    pub const fn toolset(self) -> Toolset {
+        match self {
+            Self::Whole(toolset) | Self::Daily(toolset) => toolset,
+        }
+    }
+
     /// Whether an operation is in it.
     pub fn has(self, entry: &Entry) -> bool {
         match self {

@@ -63,6 +63,94 @@ fn layered_60_the_life_of_a_todo_over_mcp() {
 }
 
 #[test]
+fn layered_02_the_vault_has_resources_and_prompts_of_its_own() {
+    let home = TestHome::new();
+    for era in Era::ALL {
+        let mut script = McpScript::start(&strata(&home), era, &["--toolsets", "layered"]);
+        let listed = |script: &mut McpScript, method: &str, list: &str, key: &str| -> Vec<String> {
+            let reply = script.request(method, json!({}));
+            let all = reply[list].as_array().expect("a list").clone();
+            all.iter().map(|one| one[key].as_str().expect("a text").to_owned()).collect()
+        };
+        let resources = listed(&mut script, "resources/list", "resources", "uri");
+        for uri in ["memory://status", "knowledge://files"] {
+            assert!(resources.iter().any(|listed| listed == uri), "{resources:?}");
+        }
+        let templates = listed(&mut script, "resources/templates/list", "resourceTemplates", "uriTemplate");
+        assert_eq!(templates, ["knowledge://{domain}"]);
+        let prompts = listed(&mut script, "prompts/list", "prompts", "name");
+        for name in [
+            "knowledge_compression_prompt",
+            "cognitive_decision_prompt",
+            "memory_rules_prompt",
+            "todo_management_prompt",
+        ] {
+            assert!(prompts.iter().any(|listed| listed == name), "{prompts:?}");
+            let got = script.request("prompts/get", json!({ "name": name }));
+            assert!(
+                got["messages"][0]["content"]["text"].as_str().is_some_and(|text| text.len() > 300),
+                "{got}"
+            );
+        }
+        let read = |script: &mut McpScript, uri: &str| -> Value {
+            let reply = script.request("resources/read", json!({ "uri": uri }));
+            let text = reply["contents"][0]["text"].as_str().expect("a text");
+            serde_json::from_str(text).unwrap_or_else(|_| text.into())
+        };
+        let empty = read(&mut script, "knowledge://files");
+        assert_eq!((&empty["total_files"], &empty["files"]), (&json!(0), &json!([])));
+        assert!(
+            script.exchange("resources/read", json!({ "uri": "knowledge://nowhere" }))["error"].is_object()
+        );
+    }
+    let mut core = McpScript::start(&strata(&home), Era::Handshake, &[]);
+    assert!(!core.request("resources/list", json!({})).to_string().contains("knowledge://"));
+    assert!(!core.request("prompts/list", json!({})).to_string().contains("todo_management_prompt"));
+}
+
+#[test]
+fn a_file_of_the_vault_is_a_document() {
+    let home = TestHome::new();
+    strata(&home).run(["init"]).success();
+    home.file("home/vault/knowledge/shared/infra/代理.md", "# 代理设置\n\n## 端口\n\n8080\n");
+    home.file("home/vault/knowledge/shared/bad.md", [0xff, 0xfe, b'x']);
+    let mut script = McpScript::start(&strata(&home), Era::Handshake, &["--toolsets", "layered"]);
+    let mut read = |uri: &str| {
+        let reply = script.request("resources/read", json!({ "uri": uri }));
+        let contents = reply["contents"][0].clone();
+        (
+            contents["mimeType"].as_str().expect("a type").to_owned(),
+            contents["text"].as_str().expect("a text").to_owned(),
+        )
+    };
+    let (mime, status) = read("memory://status");
+    let status: Value = serde_json::from_str(&status).expect("JSON");
+    assert_eq!((mime.as_str(), &status["status"]), ("application/json", &json!("healthy")));
+    let files = status["l1_knowledge"]["files"].as_array().expect("files");
+    assert!(
+        files.iter().any(|file| file["file"] == "infra/代理.md" && file["size_bytes"] == 32),
+        "{status:#}"
+    );
+    for key in ["home", "l0_index", "sessions", "holds"] {
+        assert!(!status[key].is_null(), "{key}: {status:#}");
+    }
+    let files: Value = serde_json::from_str(&read("knowledge://files").1).expect("JSON");
+    let of = |name: &str| {
+        let all = files["files"].as_array().expect("files");
+        all.iter().find(|file| file["file"] == name).cloned().unwrap_or_default()
+    };
+    assert_eq!(of("infra/代理.md")["title_hint"], "代理设置", "{files:#}");
+    assert!(of("bad.md")["error"].is_string(), "{files:#}");
+    for uri in ["knowledge://代理", "knowledge://%E4%BB%A3%E7%90%86", "knowledge://infra/代理.md"] {
+        assert_eq!(
+            read(uri),
+            ("text/markdown".to_owned(), "# 代理设置\n\n## 端口\n\n8080\n".to_owned()),
+            "{uri}"
+        );
+    }
+}
+
+#[test]
 fn todos_at_a_terminal() {
     let home = TestHome::new();
     let run = |arguments: &[&str]| strata(&home).run(arguments).success().stdout;

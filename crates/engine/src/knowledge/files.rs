@@ -9,14 +9,10 @@ pub mod update;
 use std::sync::Arc;
 
 use serde::Serialize;
-use strata_core::{
-    knowledge::{
-        governance::Governance,
-        name::{NameError, VaultPath},
-        state::Action,
-    },
-    route,
-    vocabulary::Vocabulary,
+use strata_core::knowledge::{
+    governance::{Governance, heading_families, procedures},
+    name::{NameError, VaultPath},
+    state::{self, Action},
 };
 
 use super::{
@@ -152,7 +148,7 @@ impl Beside {
             l0_sync: (!synced.l0_synced).then_some(synced.l0_sync_report),
             vector_sync_ok: vector_sync_error.is_none(),
             vector_sync_error,
-            governance: written.text.as_deref().map(Findings::of),
+            governance: written.text.as_deref().map(|text| Findings::of(engine, text)),
             redacted: gate.redacted,
         }
     }
@@ -170,8 +166,14 @@ impl Beside {
 }
 
 impl Findings {
-    fn of(text: &str) -> Self {
-        let found = Governance::of(text, route::built_in(), Vocabulary::built_in());
+    fn of(engine: &Engine, text: &str) -> Self {
+        let words = engine.words();
+        let found = Governance {
+            states: state::scan(text, &words.states, &words.state_words),
+            procedures: procedures(text, &words.router),
+            families: heading_families(text),
+            bytes: text.len(),
+        };
         let lines = |action: Action| found.states.iter().filter(|state| state.action == action).count();
         Self {
             clean: found.is_clean(),

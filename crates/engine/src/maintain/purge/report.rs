@@ -204,7 +204,7 @@ impl Response {
         }
         let backups = format!("backups still hold it; `strata purge {} --backups` rewrites them", self.id);
         let said = [
-            (Mark::Bad, "it is in", "table", &ledger),
+            (Mark::Bad, "tables of the ledger that hold it", "table", &ledger),
             (
                 Mark::Bad,
                 "these tables of the index still hold it; `strata reindex` makes them anew",
