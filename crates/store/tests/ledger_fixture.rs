@@ -11,6 +11,11 @@ use fixture::{Fixture, START, agent, ask, audited, import_events, store};
 use strata_core::{
     graph::Origin,
     id::IdKind,
+    knowledge::{
+        changelog::Operation,
+        name::VaultPath,
+        todo::{Priority, Stamps, Status as TodoStatus},
+    },
     memory::{Kind, Status},
     principal::Face,
     scope::Scope,
@@ -22,9 +27,9 @@ use strata_store::{
     faults::FaultPlan,
     ledger::{
         AccessKind, AccessRow, DigestLink, EntityFilter, EpisodeFilter, EvidenceRow, Ledger, LedgerRead,
-        LedgerWrite, MemoryFilter, Mention, NewAudit, NewEntity, NewEpisode, NewJob, NewL0Entry, NewMemory,
-        NewRelation, NewReview, NewSnapshot, NewSource, PurgedKind, RawKind, RuleAttributes, SCHEMA, Seq,
-        SourceState, State, set_hash,
+        LedgerWrite, MemoryFilter, Mention, NewAudit, NewEntity, NewEpisode, NewGeneration, NewJob,
+        NewL0Entry, NewMemory, NewRelation, NewReview, NewSnapshot, NewSource, PurgedKind, RawKind,
+        RuleAttributes, SCHEMA, Seq, SourceState, State, TodoOrigin, TodoVersion, VaultChange, set_hash,
     },
 };
 
@@ -322,7 +327,71 @@ fn fill_knowledge(w: &LedgerWrite<'_>, seq: Seq) -> Result<(), StoreError> {
         score: Some(13.5),
     };
     w.put_l0_entry(&entry, seq)?;
-    w.add_accesses(std::slice::from_ref(&access))
+    w.add_accesses(std::slice::from_ref(&access))?;
+    fill_todos(w)?;
+    fill_vault(w)
+}
+
+fn fill_todos(w: &LedgerWrite<'_>) -> Result<(), StoreError> {
+    let origin = TodoOrigin {
+        id: "todo_0123456789".into(),
+        scope: Scope::user(),
+        session: String::new(),
+        created_at: Timestamp(START),
+    };
+    let version = TodoVersion {
+        domain: "infra".into(),
+        title: "ports".into(),
+        content: "检查端口".into(),
+        blocked_by: Vec::new(),
+        priority: Priority::Medium,
+        status: TodoStatus::Pending,
+        notes: String::new(),
+        stamps: Stamps::default(),
+        deleted_at: None,
+        updated_at: Timestamp(START),
+        writer: "agent:test".into(),
+        salt: [8; 16],
+    };
+    let seq = audited(w, "todo_add", &origin.id)?;
+    w.insert_todo(&origin, &version, seq).map(drop)
+}
+
+/// A file of the vault and what the changelog says of it.
+fn fill_vault(w: &LedgerWrite<'_>) -> Result<(), StoreError> {
+    let path = VaultPath::parse("infra/proxy.md").expect("a path");
+    let new = NewGeneration {
+        namespace: "shared",
+        path: &path,
+        from: None,
+        origin: strata_store::ledger::Origin::Tool,
+        writer: "agent:test",
+        text: Some("## Port\n\n8443\n"),
+        salt: [7; 16],
+        mtime: Timestamp(START),
+    };
+    let change = VaultChange {
+        seq: 0,
+        ordinal: 0,
+        id: "0123456789abcdef0123456789abcdef".into(),
+        at: Timestamp(START),
+        operation: Operation::DomainCreated,
+        namespace: "shared".into(),
+        domain: "proxy".into(),
+        number: None,
+        section: Some("Port".into()),
+        agent_id: None,
+        tool: "inject_knowledge".into(),
+        summary: "made".into(),
+        reason: String::new(),
+        source_ref: None,
+        before: None,
+        after: None,
+        metadata: "{}".into(),
+    };
+    let seq = audited(w, "l1_domain_created", "vault:shared/infra/proxy.md")?;
+    let (number, _) = w.insert_generation(&new, seq)?;
+    w.record_vault_change(&VaultChange { number: Some(number), ..change }, 0, seq)
 }
 
 fn entity(fixture: &Fixture, label: &str, kind: &str) -> NewEntity {
