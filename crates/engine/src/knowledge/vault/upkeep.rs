@@ -77,12 +77,12 @@ fn kept(rows: &[GenerationRow], pinned: &[Timestamp], now: Timestamp) -> BTreeSe
 }
 
 /// Makes the files that are not on disk though the ledger has them: after a load, or a move from a server. A file that is
-/// there stays as it is; what it says is an edit by hand. Returns how many were made.
+/// there stays as it is; what it says is an edit by hand. Returns which were made, by their place in the home.
 ///
 /// # Errors
 /// Those of the disk.
-pub(crate) fn materialise(engine: &Engine, call: &Call<'_>) -> Result<usize, Error> {
-    let Some(disk) = engine.vault().disk() else { return Ok(0) };
+pub(crate) fn materialise(engine: &Engine, call: &Call<'_>) -> Result<Vec<String>, Error> {
+    let Some(disk) = engine.vault().disk() else { return Ok(Vec::new()) };
     let ledger = engine.existing_ledger()?;
     let control = engine.control(call);
     let heads = ledger.read(&control, |r| r.vault_heads(None))?;
@@ -98,7 +98,7 @@ pub(crate) fn materialise(engine: &Engine, call: &Call<'_>) -> Result<usize, Err
         })
         .collect();
     if missing.is_empty() {
-        return Ok(0);
+        return Ok(Vec::new());
     }
     super::held::make_vault(disk)?;
     // All are announced before the first is made: until it is made, none of them was deleted.
@@ -106,13 +106,13 @@ pub(crate) fn materialise(engine: &Engine, call: &Call<'_>) -> Result<usize, Err
         let file = disk.open(&place.namespace, &place.path, &control)?;
         file.announce(head.generation)?;
     }
-    let mut made = 0;
+    let mut made = Vec::new();
     for (place, head) in &missing {
         let mut file = disk.open(&place.namespace, &place.path, &control)?;
         let text = ledger.read(&control, |r| r.vault_text(head.number, head.generation))?;
         if let (None, Some(text)) = (file.text(), text) {
             file.replace(&text)?;
-            made += 1;
+            made.push(format!("vault/knowledge/{}/{}", place.namespace, place.path));
         }
         file.conclude()?;
     }

@@ -109,9 +109,9 @@ impl Operation for Restore {
         let seal = |write: &LedgerWrite<'_>| seal(call, write, &held);
         let restored = backup::restore(&place, ledger, &engine.control(call), &how, &seal)?;
         remember_purges(engine, call, ledger)?;
-        let (files_restored, files_kept) = put_back(engine.home(), &place)?;
+        let (mut files_restored, files_kept) = put_back(engine.home(), &place)?;
         // Those of the vault come from the ledger.
-        vault::materialise(engine, call)?;
+        files_restored.extend(vault::materialise(engine, call)?);
         l0::sync_everything(engine, call)?;
         let index_behind = index_everything(engine, call, &mut |done, total| {
             (call.progress)(done, total);

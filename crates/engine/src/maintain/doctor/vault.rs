@@ -54,7 +54,7 @@ impl Examination<'_> {
             self.warn("vault", detail, "mount or restore the folder; nothing in it counts as deleted");
             if self.fix {
                 let made = materialise(self.engine, self.call)?;
-                self.fixed.push(format!("made {} from the ledger", counted(made, "file")));
+                self.fixed.push(format!("made {} from the ledger", counted(made.len(), "file")));
             } else {
                 let hint = "or `strata doctor --fix` makes the files from what the ledger has of them";
                 self.warn("vault", "the files can be made anew", hint);
