@@ -12,6 +12,7 @@ use strata_engine::{
     knowledge::vault::{self, Change, Edited, Event},
     operation::Call,
 };
+use strata_store::files::write_atomic;
 use support::Session;
 
 fn write(session: &Session, domain: &str, text: &str) {
@@ -126,16 +127,16 @@ fn layered_62_the_rendering_follows_the_ledger_and_comes_back_when_damaged() {
 
     let whole = fs::read(&path).expect("a file");
     let half = b"{\"half\n".iter().chain(&whole).copied().collect::<Vec<_>>();
-    fs::write(&path, half).expect("written");
+    write_atomic(&path, &half).expect("written");
     let state = log(&session, json!({}));
     assert_eq!((&state["malformed_lines"], &state["returned"]), (&json!(1), &json!(2)));
 
     for damage in [whole[..whole.len() - 9].to_vec(), b"not JSON\n".to_vec(), vec![0xff; 9], Vec::new()] {
-        fs::write(&path, damage).expect("written");
+        write_atomic(&path, &damage).expect("written");
         write(&session, "infra", &format!("# infra\n\n## 端口\n\n{}\n", newest_first().len()));
         assert_eq!(rendered(&session), Some(newest_first()));
     }
-    fs::write(&path, vec![b'x'; (16 << 20) + 1]).expect("written");
+    write_atomic(&path, &vec![b'x'; (16 << 20) + 1]).expect("written");
     let state = log(&session, json!({}));
     assert_eq!(state["read_truncated"], true);
     assert_eq!(state["read_error"], "memory_changelog_too_large");

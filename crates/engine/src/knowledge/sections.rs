@@ -83,13 +83,16 @@ fn heading(gate: &mut Gate, field: &str, text: &str) -> Result<Heading, Error> {
     })
 }
 
+/// What makes another text, and what is told of it, of a file's sections.
+type EditSections<'f> = dyn FnMut(&Outline<'_>) -> Result<(String, Event), Error> + 'f;
+
 /// A change of one section of one file: its event names the section and carries the tokens of its text.
 fn change_one(
     engine: &Engine,
     call: &Call<'_>,
     place: &Place,
     (tool, action): (&str, Action),
-    f: &mut dyn FnMut(&Outline<'_>) -> Result<(String, Event), Error>,
+    f: &mut EditSections<'_>,
 ) -> Result<Written, Error> {
     let change = Change { action, ..Change::new(tool) };
     vault::edit(engine, call, place, &change, &mut |before| {
