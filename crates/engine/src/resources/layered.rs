@@ -63,7 +63,9 @@ pub(super) fn files(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
         files.iter().take(LISTED).map(|head| described(engine, call, head)).collect();
     let (mut folders, mut others) = (Vec::new(), 0);
     for namespace in vault::namespaces(call)? {
-        let problems = vault::look(engine, call, &namespace)?.problems;
+        let mut problems = vault::look(engine, call, &namespace)?.problems;
+        // One that could be read once is listed already.
+        problems.retain(|of| files.iter().all(|head| head.path.to_string() != of.place));
         others += problems.len();
         listed.extend(problems.iter().take(LISTED).map(|of| json!({ "file": of.place, "error": of.reason })));
         folders.push(match engine.settings().store {

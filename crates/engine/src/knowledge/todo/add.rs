@@ -19,17 +19,17 @@ pub struct Add;
 pub struct Request {
     /// What is to be done.
     pub content: String,
-    /// Domain of knowledge. Default general.
+    /// Default general.
     pub domain: Option<String>,
-    /// One line. Default: the beginning of the content.
+    /// Default: from the content.
     pub title: Option<String>,
-    /// Ids of todos to be done before.
+    /// Ids to be done before.
     pub blocked_by: Option<Vec<String>>,
-    /// blocker, high, medium (default), low or waiting.
+    /// blocker, high, medium (default), low, waiting.
     pub priority: Option<String>,
-    /// Anything else.
+    /// Remarks.
     pub notes: Option<String>,
-    /// Session it comes from.
+    /// Its session.
     pub source_session_id: Option<String>,
 }
 
@@ -56,7 +56,7 @@ impl Operation for Add {
         cli: &["todo", "add"],
         positional: &["content"],
         title: "Add a todo",
-        about: "Keeps something that is to be done later, with priority and what it waits for.",
+        about: "Keeps something to be done later.",
         effect: Effect::Write,
         audience: Audience::Everyone,
     };

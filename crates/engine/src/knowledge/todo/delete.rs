@@ -43,7 +43,7 @@ impl Operation for Delete {
         cli: &["todo", "delete"],
         positional: &["todo_id"],
         title: "Delete a todo",
-        about: "Takes a todo out of every list; what was done or given up is better updated.",
+        about: "Takes a todo out of every list.",
         effect: Effect::Write,
         audience: Audience::Everyone,
     };

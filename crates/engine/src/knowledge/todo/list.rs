@@ -32,11 +32,11 @@ const DELETED: &str = "deleted";
 /// Which todos.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct Request {
-    /// pending, in_progress, completed, cancelled, open or deleted. Default: all but deleted ones, open ones first.
+    /// pending, in_progress, completed, cancelled, open, deleted. Default: all but deleted.
     pub status: Option<String>,
-    /// Only this domain.
+    /// Any by default.
     pub domain: Option<String>,
-    /// blocker, high, medium, low or waiting.
+    /// blocker, high, medium, low, waiting.
     pub priority: Option<String>,
     /// Default 50.
     #[schemars(range(min = 1, max = 500))]

@@ -8,7 +8,7 @@ use strata_core::{
 };
 use strata_store::ledger::{LedgerWrite, TodoRow, TodoVersion};
 
-use super::{LAYER, UPDATE, blockers, find, in_one, next, priority, prose, revise, status};
+use super::{LAYER, UPDATE, blockers, find, in_one, next, priority, prose, revise, status, unknown};
 use crate::{
     authority,
     engine::Engine,
@@ -26,33 +26,24 @@ pub struct Update;
 pub struct Request {
     /// The todo.
     pub todo_id: String,
-    /// pending, in_progress, completed or cancelled.
+    /// pending, in_progress, completed, cancelled.
     pub status: Option<String>,
-    /// blocker, high, medium, low or waiting.
+    /// blocker, high, medium, low, waiting.
     pub priority: Option<String>,
     /// One line.
     pub title: Option<String>,
     /// What is to be done.
     pub content: Option<String>,
-    /// Ids of todos to be done before; [] for none.
+    /// Ids to be done before; [] for none.
     pub blocked_by: Option<Vec<String>>,
-    /// Anything else.
+    /// Remarks.
     pub notes: Option<String>,
-    /// What to empty: title, blocked_by, notes.
-    pub clear: Option<Vec<Clear>>,
+    /// Fields to empty: title, blocked_by, notes.
+    pub clear: Option<Vec<String>>,
 }
 
-/// What can be emptied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Clear {
-    /// The title: it is made from the content again.
-    Title,
-    /// What it waits for.
-    BlockedBy,
-    /// The notes.
-    Notes,
-}
+/// What can be emptied. A title is then made from the content again.
+const CLEARED: [&str; 3] = ["title", "blocked_by", "notes"];
 
 /// What became of it.
 #[derive(Debug, Serialize)]
@@ -84,7 +75,10 @@ struct Change {
 
 impl Change {
     fn read(gate: &mut Gate, request: &Request) -> Result<Self, Error> {
-        let clears = |what| request.clear.iter().flatten().any(|cleared| *cleared == what);
+        if let Some(word) = request.clear.iter().flatten().find(|word| !CLEARED.contains(&word.as_str())) {
+            return Err(unknown("clear", word, &CLEARED));
+        }
+        let clears = |what: &str| request.clear.iter().flatten().any(|cleared| cleared == what);
         let mut change = Self {
             status: request.status.as_deref().map(status).transpose()?,
             priority: request.priority.as_deref().map(priority).transpose()?,
@@ -99,23 +93,20 @@ impl Change {
         }
         let notes = prose(gate, "notes", request.notes.as_deref())?;
         change.notes = (!notes.is_empty()).then_some(notes);
-        for (what, given) in [
-            (Clear::Title, change.title.is_some()),
-            (Clear::BlockedBy, change.blocked_by.as_ref().is_some_and(|ids| !ids.is_empty())),
-            (Clear::Notes, change.notes.is_some()),
-        ] {
-            if !clears(what) {
-                continue;
-            }
-            if given {
-                let message = "names what is also given a new value";
-                return Err(Error::argument("clear", message, "either clear it or give it a value"));
-            }
-            match what {
-                Clear::Title => change.title = Some(String::new()),
-                Clear::BlockedBy => change.blocked_by = Some(Vec::new()),
-                Clear::Notes => change.notes = Some(String::new()),
-            }
+        let [title, blocked_by, notes] = CLEARED.map(clears);
+        let has_blockers = change.blocked_by.as_ref().is_some_and(|ids| !ids.is_empty());
+        if title && change.title.is_some() || blocked_by && has_blockers || notes && change.notes.is_some() {
+            let message = "names what is also given a new value";
+            return Err(Error::argument("clear", message, "either clear it or give it a value"));
+        }
+        if title {
+            change.title = Some(String::new());
+        }
+        if blocked_by {
+            change.blocked_by = Some(Vec::new());
+        }
+        if notes {
+            change.notes = Some(String::new());
         }
         Ok(change)
     }
