@@ -186,7 +186,14 @@ impl Engine {
                     return Err(StoreError::CutOff { path }.into());
                 }
                 // It is there, and whoever reads it hears what is wrong with it.
-                Err(_) => {}
+                Err(
+                    StoreError::Corrupt { .. }
+                    | StoreError::Foreign { .. }
+                    | StoreError::Newer { .. }
+                    | StoreError::MigrationChanged { .. }
+                    | StoreError::ReadOnly { .. },
+                ) => {}
+                Err(error) => return Err(error.into()),
             }
         }
         Ok(true)

@@ -36,8 +36,8 @@ pub struct Job<'e> {
 }
 
 impl<'e> Job<'e> {
-    /// Begins a job of a kind (`import`, `index`, ...) with `total` steps (0 when unknown). Jobs of processes that
-    /// have ended on this machine end on record.
+    /// Begins a job of a kind (`import`, `index`, ...) with `total` steps (0 when unknown). Jobs of the kind whose
+    /// processes have ended on this machine end on record; one of another kind is left to whoever takes it up.
     pub fn start(engine: &'e Engine, call: &'e Call<'e>, kind: &str, total: u64) -> Result<Self, Error> {
         let id = Id::from_bits(IdKind::Job, engine.ids().bits());
         let owner = owner(engine, call);
@@ -47,7 +47,7 @@ impl<'e> Job<'e> {
         let (ledger, control) = (engine.ledger(call)?, engine.control(call));
         let gone = ledger.read(&control, gone)?;
         ledger.write(&control, engine.clock().now(), |w| {
-            w.end_jobs_of(&gone)?;
+            w.end_jobs_of(&gone, Some(&new.kind))?;
             w.begin_job(&new, &owner, until)
         })?;
         Ok(Self::held(engine, call, id.to_string(), owner, total))
@@ -63,7 +63,7 @@ impl<'e> Job<'e> {
         let (ledger, control) = (engine.ledger(call)?, engine.control(call));
         let gone = ledger.read(&control, gone)?;
         let taken = ledger.write(&control, engine.clock().now(), |w| {
-            w.end_jobs_of(&gone)?;
+            w.end_jobs_of(&gone, Some(&new.kind))?;
             w.start_alone(&new, &owner, until)
         })?;
         Ok(taken.map(|row| Self::held(engine, call, row.id, owner, 0)))

@@ -140,7 +140,8 @@ pub enum Audience {
 pub struct Spec {
     /// The group it is shown in.
     pub toolset: Toolset,
-    /// Wire name: `[a-z_]`, at most 24 characters; in [`Toolset::Compat`] hyphens and 27, in [`Toolset::Layered`] 31.
+    /// Wire name: `[a-z_]`, at most 24 characters; in [`Toolset::Compat`] hyphens and 27, in [`Toolset::Layered`]
+    /// digits and 31.
     pub tool: &'static str,
     /// Command path on the command line, e.g. `["backup", "create"]`.
     pub cli: &'static [&'static str],

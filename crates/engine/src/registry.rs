@@ -24,9 +24,9 @@ use crate::{
         import_rules::ImportRules,
     },
     knowledge::{
-        access, changelog, entry::GetKnowledgeById, figures::GetMemoryV2Stats, files, inject, l0,
-        recall::RecallKnowledge, reindex::ReindexVectorStore, reviews, routing, semantic::SearchSemantic,
-        todo,
+        access, changelog, entry::GetKnowledgeById, figures::GetMemoryV2Stats, files, history, inject, l0,
+        recall::RecallKnowledge, reindex::ReindexVectorStore, reviews, routing, sections,
+        semantic::SearchSemantic, todo,
     },
     maintain::{
         backup, doctor::Doctor, due::Maintain, export::Export, import::Import, index_files::IndexFiles,
@@ -146,6 +146,15 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<files::update::UpdateKnowledgeFile>(),
     entry::<files::delete::DeleteKnowledgeFile>(),
     entry::<files::stats::ListMemoryStats>(),
+    // Sections of knowledge, and earlier versions of its files.
+    entry::<sections::list::ListSections>(),
+    entry::<sections::get::GetSection>(),
+    entry::<sections::rename::RenameSection>(),
+    entry::<sections::shift::MoveSection>(),
+    entry::<sections::delete::DeleteSection>(),
+    entry::<history::list::GetKnowledgeHistory>(),
+    entry::<history::diff::DiffKnowledge>(),
+    entry::<history::restore::RestoreKnowledge>(),
     entry::<GetKnowledgeById>(),
     entry::<GetMemoryV2Stats>(),
     entry::<ReindexVectorStore>(),
@@ -208,7 +217,10 @@ mod tests {
                 _ => 24,
             };
             let fits = spec.tool.len() <= most;
-            let plain = |b: u8| b.is_ascii_lowercase() || b == b'_' || (compat && b == b'-');
+            let digits = spec.toolset == Toolset::Layered;
+            let plain = |b: u8| {
+                b.is_ascii_lowercase() || b == b'_' || (compat && b == b'-') || (digits && b.is_ascii_digit())
+            };
             assert!(fits && spec.tool.bytes().all(plain), "{}", spec.tool);
             for path in *older_commands {
                 assert!(commands.insert(*path), "{path:?}");

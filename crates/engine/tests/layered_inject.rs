@@ -495,3 +495,28 @@ fn a_write_is_in_the_index_of_knowledge_when_it_answers() {
     assert_eq!((&batch["l0_synced"], &batch["results"][0]["l0_synced"]), (&json!(true), &json!(true)));
     assert_eq!(batch["results"][1]["l0_synced"], false);
 }
+
+#[test]
+fn long_texts_and_long_batches_are_answered_within_what_a_client_is_sent() {
+    let session = Session::new();
+    let long = (0..1_500)
+        .map(|n| format!("Row {n} of the register is kept for {n} days."))
+        .collect::<Vec<_>>()
+        .join("\n");
+    inject(&session, "register", "Rows", &long);
+    let near = long.replace("Row 7 of the register", "Entry 7 of that register");
+    let asked = inject(&session, "register", "Rows", &near);
+    assert!(format!("{asked:#}").chars().count() < 32_000, "{}", asked["action"]);
+    let items: Vec<Value> = (0..100)
+        .map(|n| json!({ "domain": format!("d{n}"), "section": "Notes", "content": format!("TODO: check run {n} of the deploy step, then restart it.") }))
+        .collect();
+    let made = session.ok("batch_inject_knowledge", json!({ "items": items }));
+    assert!(format!("{made:#}").chars().count() < 32_000);
+    assert_eq!((&made["success_count"], made["results"].as_array().map(Vec::len)), (&json!(100), Some(100)));
+    assert_eq!(
+        (&made["results"][99]["index"], &made["results"][99]["action"]),
+        (&json!(99), &json!("created"))
+    );
+    let too_many = json!({ "items": vec![json!({ "domain": "d", "content": "c" }); 101] });
+    assert_eq!(session.fails("batch_inject_knowledge", too_many), ErrorKind::Invalid);
+}

@@ -143,7 +143,7 @@ fn operations(word: Option<&str>, surface: Option<&str>) -> Result<Vec<Operation
     let Some(surface) = surface else { return Ok(if word.is_none() { Vec::new() } else { named }) };
     let surfaces = ["l1_knowledge", "l0_index"];
     if !surfaces.contains(&surface) {
-        return Err(Error::parse("surface", &ParseError::new("surface", surface, &words(surfaces.to_vec()))));
+        return Err(Error::parse("surface", &ParseError::new("surface", surface, words(surfaces.to_vec()))));
     }
     let kept: Vec<_> = named.into_iter().filter(|operation| operation.surface() == surface).collect();
     if kept.is_empty() {

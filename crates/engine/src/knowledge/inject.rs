@@ -5,6 +5,7 @@
 mod batch;
 mod beside;
 mod reply;
+mod shorten;
 mod write;
 
 use schemars::JsonSchema;

@@ -20,7 +20,7 @@ use strata_core::{
 use strata_store::ledger::VaultHead;
 
 pub use edit::{Change, EditAll, Edited, Written, edit, edit_all, record};
-pub(crate) use edit::{Joined, record_with};
+pub(crate) use edit::{Joined, record_where, record_with};
 pub use event::Event;
 pub use look::{Problem, Seen, list, look, look_everywhere, notice};
 pub use place::{Place, locate, namespaces, own_namespace};

@@ -200,7 +200,7 @@ impl Content {
         graph.collect(r, &chosen, &exported, |line| self.add(line))?;
         (self.counts.entities, self.counts.relations) = (graph.entities, graph.relations);
         self.counts.todos = todos::collect(r, &chosen, |line| self.add(line))?;
-        self.l0_entries(r, &chosen)?;
+        self.l0_entries(r, chosen)?;
         self.counts.vault_files = vault::collect(r, &chosen, |line| self.add(line))?;
         let mut purged = if everything { r.purged()? } else { Vec::new() };
         purged.sort_by_key(|p| (kind_order(p.kind), p.number));
@@ -408,6 +408,7 @@ const fn kind_order(kind: PurgedKind) -> u8 {
         PurgedKind::Episode => 1,
         PurgedKind::Entity => 2,
         PurgedKind::Todo => 3,
+        PurgedKind::VaultText => 4,
     }
 }
 

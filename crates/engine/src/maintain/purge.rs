@@ -5,6 +5,7 @@ mod report;
 mod resting;
 mod target;
 mod telling;
+mod vault;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -26,6 +27,7 @@ use crate::{
     engine::Engine,
     error::Error,
     gate::Gate,
+    knowledge::l0,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     wiki,
 };
@@ -38,7 +40,7 @@ pub struct Purge;
 /// What to erase.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct Request {
-    /// The whole id of a memory (mem_... or #number), a raw event (ep_...), an entity (ent_...) or a todo (todo_...).
+    /// The whole id of a memory (mem_... or #number), a raw event (ep_...), an entity (ent_...) or a todo (todo_...); of the vault a file (vault:shared/infra.md) or a section (doc_...).
     pub id: String,
     /// Also rewrite the backups, so that they do not hold it either.
     pub backups: Option<bool>,
@@ -64,6 +66,9 @@ impl Operation for Purge {
     };
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
+        if let Some(wanted) = vault::named(engine, call, &request.id)? {
+            return vault::erase(engine, call, &wanted, &request);
+        }
         let id = target_id(engine, call, &request.id)?;
         let resting = resting::find(engine, call, &id)?;
         let erased = resting::erase(engine, call, &resting, request.backups)?;
@@ -160,6 +165,7 @@ fn finish(
     if wiki::exists(engine) {
         wiki::compile_own(engine, call)?;
     }
+    l0::sync_everything(engine, call)?;
     ledger.write(&control, engine.clock().now(), |w| w.close_purge(&target.id))?;
     Ok(Finished { indexes: indexes.removed, backups, left })
 }

@@ -4,7 +4,11 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use strata_core::{id::Id, knowledge::todo::TodoId, time::Timestamp};
-use strata_store::{files::append_line, ledger::PurgedKind, sql::Control};
+use strata_store::{
+    files::append_line,
+    ledger::{PurgedKind, is_vault_text_id},
+    sql::Control,
+};
 
 use crate::error::Error;
 
@@ -14,7 +18,7 @@ pub const FILE: &str = "purged.jsonl";
 /// One line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// `memory`, `episode`, `entity` or `todo`.
+    /// `memory`, `episode`, `entity`, `todo` or `vault_text`.
     pub kind: String,
     /// The whole id.
     pub id: String,
@@ -58,6 +62,7 @@ fn entry(line: &str) -> Option<(PurgedKind, String)> {
     let kind = PurgedKind::parse(&entry.kind).ok()?;
     let id = match kind {
         PurgedKind::Todo => TodoId::parse(&entry.id).ok()?.to_string(),
+        PurgedKind::VaultText => Some(entry.id).filter(|id| is_vault_text_id(id))?,
         _ => Id::parse(&entry.id).ok()?.to_string(),
     };
     Some((kind, id))

@@ -348,6 +348,8 @@ pub struct VaultFileLine {
 #[expect(missing_docs, reason = "named and documented in strata_store::ledger::GenerationRow")]
 pub struct GenerationLine {
     pub generation: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     pub at: i64,
     pub origin: String,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

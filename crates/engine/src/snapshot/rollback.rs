@@ -21,7 +21,10 @@ use crate::{
     authority,
     engine::Engine,
     error::Error,
-    knowledge::vault::{self, Joined},
+    knowledge::{
+        l0,
+        vault::{self, Joined},
+    },
     memory::reference::sees_scope,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset, is_default},
     render::{Block, Document, Mark, Render, Trust, counted},
@@ -115,6 +118,9 @@ impl Operation for Rollback {
             let mut files = plan.files.join(engine, call, &plan.snapshot.name)?;
             if let Some((done, undo)) = plan.carry_out(engine, call, &actor, &mut files)? {
                 files.finish(engine, call, &actor)?;
+                if !plan.files.steps.is_empty() {
+                    l0::sync_everything(engine, call)?;
+                }
                 engine.index_what_was_stored(call);
                 return Ok(plan.response(false, &done, Some(undo)));
             }

@@ -215,9 +215,10 @@ fn follow(
     writer.until = started.checked_add(budget);
     let hurried = budget < UNHURRIED;
     let mut batch = if hurried { HURRIED.0 } else { AT_LEISURE };
-    let mut last = Duration::ZERO;
-    // What would not be done in time is not begun.
-    while started.elapsed() + last < budget {
+    let mut last = None;
+    // What would not be done in time is not begun; but for the first few, without which a process that spends its time
+    // on connecting would never index anything.
+    while last.map_or(!budget.is_zero(), |last| started.elapsed() + last < budget) {
         let began = Instant::now();
         let changes = truth.changes(cursor.mark, batch)?;
         cursor.mark = changes.last().map_or(cursor.mark, |last| last.mark);
@@ -241,10 +242,10 @@ fn follow(
             }
             return Ok(Some(cursor.mark));
         }
-        if hurried {
-            last = began.elapsed();
-            let quick = last < budget / 8;
-            batch = if quick { (batch * 2).min(HURRIED.1) } else { batch };
+        let took = began.elapsed();
+        last = Some(if hurried { took } else { Duration::ZERO });
+        if hurried && took < budget / 8 {
+            batch = (batch * 2).min(HURRIED.1);
         }
     }
     Ok(None)

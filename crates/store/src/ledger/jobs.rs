@@ -242,9 +242,15 @@ impl LedgerWrite<'_> {
         self.fail_jobs("lease_until <= $2", params![self.tenant, self.now])
     }
 
-    /// Marks as failed the jobs of workers whose processes are known to have ended, and returns how many.
-    pub fn end_jobs_of(&self, gone: &[String]) -> Result<usize, StoreError> {
-        let end = |worker| self.fail_jobs("lease_owner = $3", params![self.tenant, self.now, worker]);
+    /// Marks as failed the jobs, of this kind if one is given, of workers whose processes are known to have ended, and
+    /// returns how many.
+    pub fn end_jobs_of(&self, gone: &[String], kind: Option<&str>) -> Result<usize, StoreError> {
+        let end = |worker| match kind {
+            None => self.fail_jobs("lease_owner = $3", params![self.tenant, self.now, worker]),
+            Some(kind) => {
+                self.fail_jobs("lease_owner = $3 AND kind = $4", params![self.tenant, self.now, worker, kind])
+            }
+        };
         gone.iter().map(end).sum()
     }
 

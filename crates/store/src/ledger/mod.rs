@@ -75,7 +75,9 @@ pub use sources::{NewSource, SourceRow, SourceState};
 pub use states::{State, StateRow};
 pub use todos::{TodoCount, TodoFilter, TodoOrigin, TodoRow, TodoVersion};
 pub use usage::UsageRow;
-pub use vault::{GenerationRow, LoadedGeneration, NewGeneration, Origin, VaultHead, vault_hash};
+pub use vault::{
+    GenerationRow, LoadedGeneration, NewGeneration, Origin, VaultHead, is_vault_text_id, vault_hash,
+};
 pub use vault_changes::{VaultChange, VaultChangeFilter, VaultChangeTotal};
 pub use verify::{
     AuditReport, CoveredReport, EventFinding, Finding, Link, MemoryFinding, QuestionFinding, RuleFinding,

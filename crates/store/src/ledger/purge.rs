@@ -3,7 +3,7 @@
 
 use strata_core::{error::ParseError, time::Timestamp};
 
-use super::{LedgerRead, LedgerWrite, RawKind, Seq};
+use super::{LedgerRead, LedgerWrite, RawKind, Seq, vault::tombstone_number};
 use crate::{error::StoreError, params};
 
 /// What was purged.
@@ -17,6 +17,8 @@ pub enum PurgedKind {
     Entity,
     /// A todo.
     Todo,
+    /// The text of a generation of a vault's file.
+    VaultText,
 }
 
 impl PurgedKind {
@@ -27,6 +29,7 @@ impl PurgedKind {
             Self::Episode => "episode",
             Self::Entity => "entity",
             Self::Todo => "todo",
+            Self::VaultText => "vault_text",
         }
     }
 
@@ -37,6 +40,7 @@ impl PurgedKind {
             Self::Episode => "episodes",
             Self::Entity => "entities",
             Self::Todo => "todos",
+            Self::VaultText => "vault_generations",
         }
     }
 
@@ -47,7 +51,8 @@ impl PurgedKind {
             "episode" => Ok(Self::Episode),
             "entity" => Ok(Self::Entity),
             "todo" => Ok(Self::Todo),
-            _ => Err(ParseError::new("purged kind", text, "use memory, episode, entity or todo")),
+            "vault_text" => Ok(Self::VaultText),
+            _ => Err(ParseError::new("purged kind", text, "use memory, episode, entity, todo or vault_text")),
         }
     }
 }
@@ -171,6 +176,7 @@ impl LedgerWrite<'_> {
             PurgedKind::Episode => self.episode(id)?.map(|episode| episode.number),
             PurgedKind::Entity => self.entity(id)?.map(|entity| entity.number),
             PurgedKind::Todo => self.todo(id)?.map(|todo| todo.number),
+            PurgedKind::VaultText => self.purge_vault_text(id)?.then(|| tombstone_number(id)),
         };
         let Some(number) = number else { return Ok(false) };
         let tables: &[&str] = match kind {
@@ -178,7 +184,7 @@ impl LedgerWrite<'_> {
                 &["memory_tags", "bands", "evidence", "usage", "rules", "memory_states", "memories"]
             }
             PurgedKind::Episode => &["episodes"],
-            PurgedKind::Entity => &[],
+            PurgedKind::Entity | PurgedKind::VaultText => &[],
             PurgedKind::Todo => &["todos"],
         };
         let (digest, stored) = match kind {
@@ -195,7 +201,7 @@ impl LedgerWrite<'_> {
             }
             PurgedKind::Episode => self.unlink_raw(RawKind::Episode, number)?,
             PurgedKind::Entity => self.erase_entity(number)?,
-            PurgedKind::Todo => {}
+            PurgedKind::Todo | PurgedKind::VaultText => {}
         }
         for table in tables {
             let sql = format!("DELETE FROM {table} WHERE tenant = $1 AND number = $2");

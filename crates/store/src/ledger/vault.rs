@@ -59,6 +59,27 @@ pub fn vault_hash(salt: &[u8; 16], content: &[u8]) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
+/// What names the text of a generation, so that it can be purged and does not come back: it says nothing of the text.
+pub fn vault_text_id(salt: &[u8; 16]) -> String {
+    let hex = blake3::Hasher::new().update(b"vault text").update(salt).finalize().to_hex();
+    format!("{TEXT_ID}{}", &hex[..16])
+}
+
+/// Whether this is written as the id of a generation's text.
+pub fn is_vault_text_id(id: &str) -> bool {
+    let digits = id.strip_prefix(TEXT_ID).unwrap_or_default();
+    digits.len() == 16 && digits.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+}
+
+const TEXT_ID: &str = "gen-";
+
+/// The number of a purged text's tombstone, which follows from its id and is far from those of files.
+pub(super) fn tombstone_number(id: &str) -> i64 {
+    let digits = id.strip_prefix(TEXT_ID).unwrap_or_default();
+    let bits = u64::from_str_radix(digits, 16).unwrap_or(0);
+    (1 << 40) | (bits & ((1 << 40) - 1)).cast_signed()
+}
+
 /// A file of the vault and the generation of it that holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VaultHead {
@@ -101,6 +122,8 @@ pub struct GenerationRow {
     pub number: i64,
     /// Which one it is, from 1.
     pub generation: i64,
+    /// Names its text; `None` of a deletion, and when the text was purged.
+    pub id: Option<String>,
     /// The change that stored it.
     pub seq: i64,
     /// When.
@@ -169,6 +192,8 @@ impl NewGeneration<'_> {
 pub struct LoadedGeneration {
     /// Which one it is.
     pub generation: i64,
+    /// Names its text, there and here.
+    pub id: Option<String>,
     /// When it was stored there.
     pub at: Timestamp,
     /// Where it comes from.
@@ -198,7 +223,8 @@ impl LoadedGeneration {
 const HEAD: &str = "f.number, f.namespace, f.path, f.generation, f.mtime, f.seq, g.size, g.hash, g.salt";
 const HEAD_FROM: &str = "vault_files f LEFT JOIN vault_generations g ON g.tenant = f.tenant AND g.number = f.number \
                          AND g.generation = f.generation";
-const ROW: &str = "number, generation, seq, at, origin, state, writer, size, hash, salt, content IS NOT NULL";
+const ROW: &str =
+    "number, generation, seq, at, origin, state, writer, size, hash, salt, content IS NOT NULL, id";
 const DONE: &str = "done";
 const FAILED: &str = "failed";
 
@@ -349,6 +375,7 @@ impl LedgerRead<'_> {
             hash: row.get::<Option<Vec<u8>>>(8)?.map(|hash| self.hash(&hash)).transpose()?,
             salt: self.salt(row.get(9)?)?,
             has_content: row.get(10)?,
+            id: row.get(11)?,
         })
     }
 
@@ -390,8 +417,8 @@ impl LedgerWrite<'_> {
         let number = self.record_source(&source, seq)?;
         self.transaction.post(
             "INSERT INTO vault_generations (tenant, number, generation, seq, at, origin, state, writer, size, hash,
-                 salt, content)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+                 salt, content, id)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
             params![
                 self.tenant,
                 number,
@@ -404,7 +431,8 @@ impl LedgerWrite<'_> {
                 size,
                 hash.as_ref(),
                 new.text.map(|_| &new.salt),
-                new.text.map(str::as_bytes)
+                new.text.map(str::as_bytes),
+                new.text.map(|_| vault_text_id(&new.salt)).as_deref()
             ],
         )?;
         self.transaction.post(
@@ -449,6 +477,25 @@ impl LedgerWrite<'_> {
             params![self.tenant, number, size, &hash.unwrap_or_default(), state.as_str(), self.place(seq)?],
         )?;
         Ok(())
+    }
+
+    /// Purges the text of the generation with this id, with its salt and with what the changelog says of it. False if there
+    /// is none.
+    pub(super) fn purge_vault_text(&self, id: &str) -> Result<bool, StoreError> {
+        let found = self.transaction.query_one(
+            "UPDATE vault_generations SET content = NULL, salt = NULL, id = NULL WHERE tenant = $1 AND id = $2
+             RETURNING number, at",
+            params![self.tenant, id],
+            |row| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?)),
+        )?;
+        let Some((number, at)) = found else { return Ok(false) };
+        self.transaction.post(
+            "UPDATE vault_changes SET section = NULL, summary = '', reason = '', source_ref = NULL,
+                 before_token = NULL, after_token = NULL, metadata = '{}'
+             WHERE tenant = $1 AND number = $2 AND at = $3",
+            params![self.tenant, number, at],
+        )?;
+        Ok(true)
     }
 
     /// Takes the text of generations that are no longer kept; their hashes stay. Nobody loses anything that holds.
@@ -496,8 +543,8 @@ impl LedgerWrite<'_> {
             let text = row.text.as_deref();
             self.transaction.post(
                 "INSERT INTO vault_generations (tenant, number, generation, seq, at, origin, state, writer, size,
-                     hash, salt, content)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+                     hash, salt, content, id)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
                 params![
                     self.tenant,
                     number,
@@ -510,7 +557,8 @@ impl LedgerWrite<'_> {
                     size(row),
                     hash.as_ref(),
                     text.map(|_| &row.salt),
-                    text.map(str::as_bytes)
+                    text.map(str::as_bytes),
+                    row.id.as_deref().filter(|_| text.is_some())
                 ],
             )?;
         }

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::{
     beside,
     reply::Response as One,
+    shorten,
     write::{self, Asked, Done},
 };
 use crate::{
@@ -21,12 +22,12 @@ use crate::{
 pub struct BatchInjectKnowledge;
 
 /// The most items of one call.
-const MOST_ITEMS: usize = 200;
+const MOST_ITEMS: usize = 100;
 
 /// The texts.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct Request {
-    /// Objects with `domain`, `section`, `content`, and as needed `mode`, `fuse`, `expected_hash`; at most 200.
+    /// Objects with `domain`, `section`, `content`, and as needed `mode`, `fuse`, `expected_hash`; at most 100.
     pub items: Vec<Value>,
     /// As for inject_knowledge.
     pub mode: Option<String>,
@@ -67,8 +68,14 @@ pub struct Response {
     pub error_count: usize,
     /// Whether the index of the vault shows what was written.
     pub l0_synced: bool,
-    /// One for each item, in order.
-    pub results: Vec<Outcome>,
+    /// One for each item, in order: as inject_knowledge answers.
+    pub results: Vec<Value>,
+    /// The results were shortened to fit into the reply.
+    #[serde(skip_serializing_if = "crate::operation::is_default")]
+    pub is_shortened: bool,
+    /// The same, for people.
+    #[serde(skip)]
+    pub outcomes: Vec<Outcome>,
 }
 
 /// What became of one.
@@ -149,7 +156,17 @@ impl Operation for BatchInjectKnowledge {
         }
         let error_count = results.iter().filter(|outcome| outcome.error.is_some()).count();
         let success_count = total - error_count;
-        Ok(Response { success: error_count == 0, total, success_count, error_count, l0_synced, results })
+        let (told, is_shortened) = shorten::fitted(&results)?;
+        Ok(Response {
+            success: error_count == 0,
+            total,
+            success_count,
+            error_count,
+            l0_synced,
+            results: told,
+            is_shortened,
+            outcomes: results,
+        })
     }
 }
 
@@ -206,7 +223,7 @@ impl Render for Response {
         let mark = if self.success { Mark::Good } else { Mark::Bad };
         let document =
             Document::new().note(mark, format!("{} of {} went in or wait", self.success_count, self.total));
-        self.results.iter().fold(document, |document, outcome| match (&outcome.error, &outcome.answer) {
+        self.outcomes.iter().fold(document, |document, outcome| match (&outcome.error, &outcome.answer) {
             (Some(error), _) => document.note(Mark::Bad, format!("{}: {error}", outcome.index)),
             (None, Answer::Given(one)) => one.render().blocks.into_iter().fold(document, Document::with),
             (None, Answer::Failed { .. }) => document,

@@ -14,9 +14,10 @@ use crate::{
     engine::Engine,
     error::Error,
     knowledge::{
+        files::{self, Readable},
         l0,
         routing::{self, Override},
-        vault::{self, Place, Written},
+        vault::{Place, Written},
     },
     operation::Call,
 };
@@ -33,8 +34,19 @@ pub(super) fn route(engine: &Engine, asked: &Asked<'_>, checked: &Checked<'_>) -
         section: Some(checked.heading.as_str()),
         supported: &[],
     };
-    Ok(routing::decide(engine, &item, said))
+    let mut ruling = routing::decide(engine, &item, said);
+    let routed = match &mut ruling {
+        Ruling::Write(annotation) => annotation.routing.as_mut(),
+        Ruling::Refuse(refusal) => Some(&mut refusal.routing),
+    };
+    if let Some(routed) = routed {
+        routed.signals.truncate(MOST_SIGNALS);
+    }
+    Ok(ruling)
 }
+
+/// Signals that are told beside a write: a long text has hundreds, and `classify_memory_item` tells them all.
+const MOST_SIGNALS: usize = 12;
 
 /// Brings the index up to date with these writes, once.
 pub(super) fn sync(engine: &Engine, call: &Call<'_>, written: &[Written]) -> Synced {
@@ -79,13 +91,10 @@ pub(super) fn elsewhere(
     if checked.fuse || checked.mode == Mode::Append {
         return Ok(None);
     }
-    for head in vault::list(engine, call)? {
-        let is_own = head.namespace == place.namespace && head.path == place.path;
-        if is_own || !head.is_present() {
+    for Readable { head, file } in files::readable(engine, call)? {
+        if head.namespace == place.namespace && head.path == place.path {
             continue;
         }
-        // A file that cannot be read now says nothing about the text.
-        let Ok(file) = vault::parsed(engine, call, &head) else { continue };
         let has = |index: &usize| stands_in(file.body(*index), &checked.content);
         if let Some(index) = (0..file.entries().len()).find(has) {
             let heading = file.entries()[index].heading.clone();

@@ -16,7 +16,10 @@ use super::{
     write::{added_bytes, rounded},
 };
 use crate::{
-    knowledge::vault::Place,
+    knowledge::{
+        room::{self, fitting},
+        vault::Place,
+    },
     operation::is_default,
     render::{Document, Mark, Record, Render, Trust, shortened},
 };
@@ -184,6 +187,9 @@ pub struct Fusion {
     pub new_content: String,
     /// The token of the old one.
     pub expected_hash: String,
+    /// A text was cut to fit into the reply; the file has it whole.
+    #[serde(skip_serializing_if = "is_default")]
+    pub is_cut: bool,
 }
 
 /// One section of a family.
@@ -193,6 +199,9 @@ pub struct FamilyMember {
     pub heading: String,
     /// Its text.
     pub body: String,
+    /// The text was cut to fit into the reply; the file has it whole.
+    #[serde(skip_serializing_if = "is_default")]
+    pub is_cut: bool,
 }
 
 /// What is like the text.
@@ -225,7 +234,7 @@ pub struct Dedup {
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Differs {
     /// What it is: `number`, `version`, `date` ...
-    pub kind: String,
+    pub kind: &'static str,
     /// In the text that was sent.
     pub new: Option<String>,
     /// In the text that is there.
@@ -246,6 +255,11 @@ pub(super) struct About<'a> {
 
 /// Most values that differ are told.
 const MOST_DIFFERENCES: usize = 8;
+/// Characters of one of them.
+const DIFFERENCE: usize = 80;
+/// Characters of JSON that the texts which are there may have in a reply, and the text that was sent: the caller has it.
+const OLD_TEXT: usize = room::REPLY / 5 * 3;
+const NEW_TEXT: usize = room::REPLY / 5;
 
 impl Response {
     pub(super) fn new(decided: &Decided, about: &About<'_>, annotation: Box<Annotation>) -> Self {
@@ -299,8 +313,11 @@ impl Outcome {
             Handshake::Consolidate { family, expected_hash } => Self::Consolidate {
                 family_size: family.len(),
                 would_be_family_size: family.len() + 1,
-                family: family.iter().map(FamilyMember::new).collect(),
-                new_content: about.content.to_owned(),
+                family: family
+                    .iter()
+                    .map(|member| FamilyMember::new(member, OLD_TEXT / family.len()))
+                    .collect(),
+                new_content: fitting(about.content, NEW_TEXT).to_owned(),
                 expected_hash: expected_hash.clone(),
                 hint: "send one text for the family with fuse=true and this expected_hash, under the heading it shall have; mode=append keeps a section of its own",
             },
@@ -328,9 +345,11 @@ impl Outcome {
                 hit_section: hit.heading.clone(),
                 hit_domain: about.place.domain().to_owned(),
                 cosine: likest.map_or(0.0, |like| rounded(like.similarity)),
-                old_body: hit.body.clone(),
-                new_content: about.content.to_owned(),
+                old_body: fitting(&hit.body, OLD_TEXT).to_owned(),
+                new_content: fitting(about.content, NEW_TEXT).to_owned(),
                 expected_hash: expected_hash.to_owned(),
+                is_cut: fitting(&hit.body, OLD_TEXT) != hit.body
+                    || fitting(about.content, NEW_TEXT) != about.content,
             },
             thresholds_source: "default",
             hint: "send one text for both to this section with fuse=true and expected_hash; mode=append writes it beside",
@@ -372,8 +391,9 @@ impl Outcome {
 }
 
 impl FamilyMember {
-    fn new(member: &Member) -> Self {
-        Self { heading: member.heading.clone(), body: member.body.clone() }
+    fn new(member: &Member, room: usize) -> Self {
+        let body = fitting(&member.body, room);
+        Self { heading: member.heading.clone(), body: body.to_owned(), is_cut: body != member.body }
     }
 }
 
@@ -515,7 +535,8 @@ impl Differs {
             DifferenceKind::Antonym => "antonym",
             DifferenceKind::Order => "order",
         };
-        Self { kind: kind.to_owned(), new: found.a.clone(), old: found.b.clone() }
+        let told = |side: &Option<String>| side.as_deref().map(|value| shortened(value, DIFFERENCE));
+        Self { kind, new: told(&found.a), old: told(&found.b) }
     }
 }
 

@@ -1,5 +1,7 @@
 //! The one way in which files of the vault change.
 
+use std::time::Duration;
+
 use strata_core::{memory::Layer, policy::Action, principal::Principal, redact::redact, time::Timestamp};
 use strata_store::{
     error::{Conflict, StoreError},
@@ -10,8 +12,12 @@ use strata_store::{
 use super::{Event, FileHead, MAX_FILE, Place, held::Held};
 use crate::{authority, engine::Engine, error::Error, knowledge::changelog, operation::Call};
 
-/// How often an edit is made on what others wrote meanwhile.
-const TRIES: usize = 5;
+/// How often an edit is made on what hands saved meanwhile; other writers wait for the file.
+const TRIES: u64 = 5;
+/// The same on a server, where writers do not wait for each other but make their edits anew.
+const TRIES_ON_SERVER: u64 = 60;
+/// The longest pause before the second try on a server, in milliseconds; it grows with each.
+const PAUSE: u64 = 8;
 
 /// Who asks for a change and by which right.
 #[derive(Debug, Clone, Copy)]
@@ -104,7 +110,11 @@ pub fn edit_all(
 ) -> Result<Vec<Written>, Error> {
     let target = if let [place] = places { place.target() } else { String::new() };
     let actor = authority::authorise(engine, call, change.action, Layer::P5, &target)?;
-    for _ in 0..TRIES {
+    let on_server = engine.vault().disk().is_none();
+    for attempt in 0..if on_server { TRIES_ON_SERVER } else { TRIES } {
+        if on_server && attempt > 0 {
+            pause(engine, call, attempt)?;
+        }
         let held = take_all(engine, call, places)?;
         let texts: Vec<Option<&str>> = held.iter().map(|held| held.text.as_deref()).collect();
         let edits = f(&texts)?;
@@ -138,20 +148,38 @@ pub fn record(
     change: &Change<'_>,
     about: &[(Place, Event)],
 ) -> Result<(), Error> {
+    record_where(engine, call, change, about, &|_, _| Ok(true))
+}
+
+/// Whether an event is still to be recorded.
+type IsWanted<'a> = &'a dyn Fn(&LedgerWrite<'_>, &(Place, Event)) -> Result<bool, StoreError>;
+
+/// The same of those that are still wanted when it is their turn: others may have recorded them meanwhile.
+pub(crate) fn record_where(
+    engine: &Engine,
+    call: &Call<'_>,
+    change: &Change<'_>,
+    about: &[(Place, Event)],
+    is_wanted: IsWanted<'_>,
+) -> Result<(), Error> {
     if about.is_empty() {
         return Ok(());
     }
     let actor = authority::authorise(engine, call, change.action, Layer::P5, "")?;
-    let rows: Vec<(String, &Event, VaultChange)> = about
+    let rows: Vec<(&(Place, Event), VaultChange)> = about
         .iter()
-        .map(|(place, event)| Ok((place.target(), event, event.row(engine, change, place)?)))
+        .map(|pair| Ok((pair, pair.1.row(engine, change, &pair.0)?)))
         .collect::<Result<_, Error>>()?;
     engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
-        for (target, event, row) in &rows {
+        for (pair, row) in &rows {
+            if !is_wanted(w, pair)? {
+                continue;
+            }
+            let (target, operation) = (pair.0.target(), pair.1.operation.as_str());
             let audit = NewAudit {
                 layer: Some(Layer::P5),
                 reason: &row.reason,
-                ..NewAudit::new(&actor, call.face, event.operation.as_str(), target)
+                ..NewAudit::new(&actor, call.face, operation, &target)
             };
             let seq = w.record(&audit)?;
             w.record_vault_change(row, 0, seq)?;
@@ -189,6 +217,14 @@ pub(crate) fn record_with(
         job(w, seq)?;
         authority::seal(w, call, &actor)
     })?;
+    Ok(())
+}
+
+/// Lets others go first for a while that nobody else draws.
+fn pause(engine: &Engine, call: &Call<'_>, attempt: u64) -> Result<(), Error> {
+    engine.control(call).check()?;
+    let longest = (PAUSE * attempt).min(100);
+    std::thread::sleep(Duration::from_millis(engine.ids().bits() % longest + 1));
     Ok(())
 }
 

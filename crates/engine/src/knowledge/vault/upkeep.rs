@@ -129,6 +129,7 @@ mod tests {
         GenerationRow {
             number: 1,
             generation,
+            id: None,
             seq: generation,
             at: Timestamp(at),
             origin: Origin::Tool,

@@ -22,6 +22,7 @@ use crate::{
     authority::{self, PUBLIC_KEY, hexadecimal},
     engine::Engine,
     error::{Error, at_a_terminal},
+    knowledge::{l0, vault},
     maintain::{init::SALT, left_to_owner, purged, reindex::index_everything},
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Document, Mark, Render, counted},
@@ -109,6 +110,9 @@ impl Operation for Restore {
         let restored = backup::restore(&place, ledger, &engine.control(call), &how, &seal)?;
         remember_purges(engine, call, ledger)?;
         let (files_restored, files_kept) = put_back(engine.home(), &place)?;
+        // Those of the vault come from the ledger.
+        vault::materialise(engine, call)?;
+        l0::sync_everything(engine, call)?;
         let index_behind = index_everything(engine, call, &mut |done, total| {
             (call.progress)(done, total);
             Ok(())

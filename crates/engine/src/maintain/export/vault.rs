@@ -59,6 +59,7 @@ fn file_line(r: &LedgerRead<'_>, head: &VaultHead) -> Result<VaultFileLine, Stor
     for row in r.vault_generations(head.number)?.into_iter().rev() {
         generations.push(GenerationLine {
             generation: row.generation,
+            id: row.id,
             at: row.at.0,
             origin: row.origin.as_str().to_owned(),
             failed: row.is_failed,

@@ -16,7 +16,7 @@ use strata_core::{
 };
 use strata_store::ledger::{
     EvidenceRow, NewEpisode, NewL0Entry, NewMemory, NewReview, PurgedKind, ReviewDecision, ReviewStatus,
-    RuleAttributes, State,
+    RuleAttributes, State, is_vault_text_id,
 };
 
 use super::{
@@ -135,6 +135,7 @@ impl Incoming {
                 let kind = PurgedKind::parse(&p.kind).map_err(|e| Error::parse("kind", &e))?;
                 match kind {
                     PurgedKind::Todo => drop(todos::whole_id(&p.id)?),
+                    PurgedKind::VaultText if is_vault_text_id(&p.id) => {}
                     _ => drop(whole_id(&p.id)?),
                 }
                 self.purged.push((kind, p));

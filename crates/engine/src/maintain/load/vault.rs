@@ -14,7 +14,7 @@ use strata_core::{
 };
 use strata_store::{
     error::StoreError,
-    ledger::{LoadedGeneration, NewAudit, Origin, VaultChange},
+    ledger::{LoadedGeneration, NewAudit, Origin, PurgedKind, VaultChange, is_vault_text_id},
 };
 
 use super::{incoming::writer, loading::Loading};
@@ -124,8 +124,12 @@ fn loaded(engine: &Engine, gate: &mut Gate, line: &GenerationLine) -> Result<Loa
     if line.text.as_ref().is_some_and(|text| text.len() > limit || line.deleted) {
         return Err(Error::argument("text", "is too large, or that of a deletion", AGAIN));
     }
+    if line.id.as_deref().is_some_and(|id| !is_vault_text_id(id)) {
+        return Err(Error::argument("id", "is not that of a generation", AGAIN));
+    }
     Ok(LoadedGeneration {
         generation: line.generation,
+        id: line.id.clone(),
         at: Timestamp(line.at),
         origin: Origin::parse(&line.origin).map_err(|e| Error::parse("origin", &e))?,
         is_failed: line.failed,
@@ -139,6 +143,17 @@ fn loaded(engine: &Engine, gate: &mut Gate, line: &GenerationLine) -> Result<Loa
 }
 
 impl Loading<'_> {
+    /// The generation, without its text if that was purged here, or its id is one that is here.
+    fn without_purged(&mut self, row: &LoadedGeneration) -> Result<LoadedGeneration, StoreError> {
+        let Some(id) = &row.id else { return Ok(row.clone()) };
+        if self.w.is_purged(id)? {
+            self.loaded.refused_purged += 1;
+            return Ok(LoadedGeneration { text: None, id: None, ..row.clone() });
+        }
+        let id = if self.w.holds(PurgedKind::VaultText, id)? { None } else { row.id.clone() };
+        Ok(LoadedGeneration { id, ..row.clone() })
+    }
+
     /// Stores the files whose places are free here, and what the changelog says of them.
     pub(super) fn vault(&mut self, vault: &IncomingVault) -> Result<(), StoreError> {
         let mut numbers: HashMap<(&str, String), i64> = HashMap::new();
@@ -151,6 +166,7 @@ impl Loading<'_> {
             let target = format!("vault:{namespace}/{path}");
             let mut generations = Vec::with_capacity(file.generations.len());
             for row in &file.generations {
+                let row = self.without_purged(row)?;
                 let reason = record_of(row.at.0, &format!("{} by {}", row.origin.as_str(), row.writer));
                 let audit = NewAudit {
                     layer: Some(Layer::P5),
@@ -158,7 +174,8 @@ impl Loading<'_> {
                     after_hash: row.hash(),
                     ..NewAudit::new(&self.actors.owner, self.call.face, LOAD, &target)
                 };
-                generations.push((row.clone(), self.w.record(&audit)?));
+                let seq = self.w.record(&audit)?;
+                generations.push((row, seq));
             }
             let number = self.w.load_vault_file((namespace, &file.path), file.head, &generations)?;
             numbers.extend(number.map(|number| ((namespace, path), number)));

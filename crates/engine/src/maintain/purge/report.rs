@@ -65,7 +65,49 @@ pub struct Response {
     pub left_to_owner: Vec<String>,
 }
 
+/// What a purge did beside the ledger.
+#[derive(Debug, Default)]
+pub(super) struct Erased {
+    pub(super) indexes: usize,
+    pub(super) backups: usize,
+    pub(super) damaged: Vec<String>,
+    pub(super) left: Vec<String>,
+}
+
 impl Response {
+    /// What is said of something that was erased, after a look through every file for its pieces.
+    pub(super) fn proved(
+        engine: &Engine,
+        call: &Call<'_>,
+        (id, kind, number): (&str, &'static str, i64),
+        erased: Erased,
+        fragments: &Fragments,
+    ) -> Result<Self, Error> {
+        let mut response = Self {
+            id: id.to_owned(),
+            kind,
+            number,
+            completed_earlier: false,
+            backups_rewritten: erased.backups,
+            backups_damaged: erased.damaged,
+            index_files_removed: erased.indexes,
+            verified: false,
+            files_scanned: 0,
+            fragments: fragments.len(),
+            remaining: Vec::new(),
+            remaining_backups: Vec::new(),
+            unreadable: Vec::new(),
+            other_versions: Vec::new(),
+            digests_erased: Vec::new(),
+            digests_kept: Vec::new(),
+            store: None,
+            left_to_owner: erased.left,
+        };
+        response.prove(engine.home(), fragments)?;
+        response.prove_on_server(engine, call, fragments)?;
+        Ok(response)
+    }
+
     /// Looks through every file of the home for what is left.
     pub(super) fn prove(&mut self, home: &Path, fragments: &Fragments) -> Result<(), Error> {
         let found = scan(home, fragments)?;
@@ -204,7 +246,7 @@ impl Response {
         }
         let backups = format!("backups still hold it; `strata purge {} --backups` rewrites them", self.id);
         let said = [
-            (Mark::Bad, "it is in", "table", &ledger),
+            (Mark::Bad, "tables of the ledger that hold it", "table", &ledger),
             (
                 Mark::Bad,
                 "these tables of the index still hold it; `strata reindex` makes them anew",

@@ -29,7 +29,7 @@ pub(super) fn find(engine: &Engine, call: &Call<'_>, named: &Named) -> Result<Re
                 Some(row) => (RawKind::Episode, row.number, Layer::P2),
                 None => return Ok((Vec::new(), None)),
             },
-            PurgedKind::Entity | PurgedKind::Todo => return Ok((Vec::new(), None)),
+            PurgedKind::Entity | PurgedKind::Todo | PurgedKind::VaultText => return Ok((Vec::new(), None)),
         };
         let mut digests = Vec::new();
         for (memory, quotes) in r.digests_of(kind, number)? {

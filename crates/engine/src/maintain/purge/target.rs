@@ -81,6 +81,8 @@ pub(super) fn find(engine: &Engine, call: &Call<'_>, named: &Named) -> Result<Ta
         PurgedKind::Entity => entity(r, id),
         PurgedKind::Episode => episode(r, id),
         PurgedKind::Todo => todo(r, id),
+        // Texts of the vault are named by their place; an id stands for one that is gone.
+        PurgedKind::VaultText => tombstone(r, PurgedKind::VaultText, id),
     })?;
     let hint =
         "`strata recall`, `strata inspect`, `strata graph entities` and `strata todo list` show whole ids";
