@@ -174,6 +174,7 @@ fn a_write_is_decided_soon() {
         provenance: None,
         min_family: Some(2),
         size_ceiling: 0.9,
+        least_alike: None,
     };
     // Patterns are compiled when they are first used.
     decide(Some(&vault[1].1), &write(Mode::Upsert), None).expect("decided");

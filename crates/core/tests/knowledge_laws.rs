@@ -82,6 +82,7 @@ fn injected(
         provenance: note.as_ref().filter(|_| content.len() % 2 == 1),
         min_family: Some(MIN_FAMILY),
         size_ceiling: 0.9,
+        least_alike: None,
     };
     decide(text, &write, None)
 }

@@ -253,7 +253,8 @@ fn unknown_toolsets_are_named_with_the_known() {
     let home = TestHome::new();
     let output = strata(&home).run(["serve", "--toolsets", "core,nope"]).failure(2);
     assert!(
-        output.stderr.contains("nope") && output.stderr.contains("core, governance, compat, admin"),
+        output.stderr.contains("nope")
+            && output.stderr.contains("core, governance, compat, layered, layered-daily, admin"),
         "{}",
         output.stderr
     );

@@ -45,6 +45,17 @@ pub struct Write<'a> {
     pub min_family: Option<usize>,
     /// What one text for a family may have of the bytes that it replaces, 0 to 1.
     pub size_ceiling: f64,
+    /// How alike, 0 to 1, two texts must be at least for the caller to be asked for one text of both; `None`: what the comparison calls
+    /// near. Values that differ are asked about in any case.
+    pub least_alike: Option<f64>,
+}
+
+impl Write<'_> {
+    /// Whether a text that is called near is not near enough.
+    fn leaves_apart(&self, like: &Likeness) -> bool {
+        like.verdict == Verdict::NearDuplicate
+            && self.least_alike.is_some_and(|least| like.similarity < least)
+    }
 }
 
 /// A section of another file.
@@ -315,8 +326,12 @@ impl File<'_> {
         let known = self.known();
         let sections: Vec<Known<'_>> =
             known.iter().map(|(heading, body)| Known { heading, body: body.as_ref() }).collect();
-        let Resolution { action, likest } =
+        let Resolution { mut action, likest } =
             dedup::resolve(write.mode, write.heading.as_str(), body.as_str(), &sections, &[]);
+        let asks_for_one = matches!(action, dedup::Action::DeferFusion(_));
+        if asks_for_one && likest.as_ref().is_some_and(|like| write.leaves_apart(like)) {
+            action = self.target.map_or(dedup::Action::Create, dedup::Action::Append);
+        }
         let likest = likest.map(|like| self.matched(&like));
         match action {
             dedup::Action::Create if asks && elsewhere.is_some() => Ok(skipped_for(write, elsewhere)),

@@ -202,7 +202,7 @@ fn supports(route: Route, supported: &[String], warnings: &mut Vec<String>) -> b
     }
     let has = given.is_empty() || given.contains(&route.as_str());
     if !has {
-        warnings.push(format!("the caller does not have {}, so nothing is suggested", route.as_str()));
+        warnings.push(format!("{} is not among the caller's surfaces", route.as_str()));
     }
     has
 }

@@ -98,7 +98,7 @@ impl Config {
     fn read_layered(&mut self, name: &str, value: &Value) {
         if let Some(key) = Key::named(name) {
             match key.sort.read(value) {
-                Some(value) => key.store(self, &value),
+                Some(value) => self.take(key, &value),
                 None => self.notices.push(mistaken(key, self, CONFIG_FILE, &shown(value))),
             }
             return;
@@ -110,6 +110,13 @@ impl Config {
                 }
             }
             _ => self.notices.push(unknown(name)),
+        }
+    }
+
+    fn take(&mut self, key: &Key, value: &Value) {
+        key.store(self, value);
+        if let Some(reason) = key.idle {
+            self.notices.push(format!("`{}` has no effect: {reason}", key.name));
         }
     }
 
@@ -183,7 +190,7 @@ impl Config {
             }
             match key.sort.of_variable(&text) {
                 Some(value) => {
-                    key.store(self, &value);
+                    self.take(key, &value);
                     set = true;
                 }
                 None => self.notices.push(mistaken(key, self, name, &shortened(&text, 60))),
@@ -281,13 +288,14 @@ mod tests {
             let (table, name) = key.name.rsplit_once('.').expect("in a table");
             let (value, variable) = sample(key);
             let config = read(format!("[{table}]\n{name} = {value}\n")).expect("a configuration");
-            assert_eq!(config.notices, Vec::<String>::new(), "{}", key.name);
+            let told = key.idle.map(|reason| format!("`{}` has no effect: {reason}", key.name));
+            assert_eq!(config.notices, Vec::from_iter(told.clone()), "{}", key.name);
             assert_ne!(key.value(&config), key.value(&Config::default()), "{}", key.name);
             let Some(wanted) = key.variable else { continue };
             let mut from_variable = Config::default();
             from_variable.apply_variables(|_, name| (name == wanted).then(|| variable.to_owned()));
             assert_eq!(key.value(&from_variable), key.value(&config), "{wanted}");
-            assert_eq!(from_variable.notices, Vec::<String>::new(), "{wanted}");
+            assert_eq!(from_variable.notices, Vec::from_iter(told), "{wanted}");
         }
     }
 
@@ -359,10 +367,6 @@ mod tests {
             ("[routing]\nenforce_direct_writes = true\n[knowledge]\nl0 = 3\n", "knowledge.l0"),
             ("[routing]\nenforce_direct_writes = true\nmdoe = 'enforce'\n", "routing.mdoe"),
             ("access_log = true\n[routing]\nenforce_direct_writes = true\n", "access_log"),
-            (
-                "[routing]\nenforce_direct_writes = true\n[knowledge.similarity]\nmerge = 0.9\nfuse = 0.8\n",
-                "knowledge.similarity",
-            ),
         ] {
             let config = read(text).expect("a configuration");
             assert_eq!(config.notices.len(), 1, "{text}: {:?}", config.notices);
@@ -374,6 +378,17 @@ mod tests {
         }
         let known = &read("[routing]\nmdoe = 1\n").expect("a configuration").notices[0];
         assert!(known.contains("enforce_direct_writes") && known.contains("mode"), "{known}");
+    }
+
+    #[test]
+    fn bands_that_overlap_are_none() {
+        let config = read("[knowledge.similarity]\nmerge = 0.9\nfuse = 0.8\n").expect("a configuration");
+        assert_eq!(config.knowledge, Config::default().knowledge);
+        assert!(
+            config.notices.iter().any(|n| n.starts_with("`knowledge.similarity`: ")),
+            "{:?}",
+            config.notices
+        );
     }
 
     #[test]
@@ -390,7 +405,7 @@ mod tests {
         assert_eq!(config.routing.mode.as_str(), "advisory");
         assert_eq!(config.promotion.watch_patterns, Vec::<String>::new());
         assert!(config.routing.enabled);
-        let told = "`knowledge.dedup_threshold` is `1.5` by LAYERED_MEMORY_DEDUP_THRESHOLD: write a number from 0 to 1; `0.7` holds";
+        let told = "`knowledge.dedup_threshold` is `1.5` by LAYERED_MEMORY_DEDUP_THRESHOLD: write a number from 0 to 1; `none` holds";
         assert_eq!(config.notices, [told]);
     }
 

@@ -5,27 +5,17 @@ use std::path::PathBuf;
 use strata_core::knowledge::{family, l0};
 
 /// The `[knowledge]` table.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Knowledge {
-    /// How alike two texts must be, 0 to 1, for the newer to take the older one's place.
-    pub dedup_threshold: f64,
+    /// How alike two texts must be at least, 0 to 1, for a write to ask for one text of both; what the comparison calls near when
+    /// absent.
+    pub dedup_threshold: Option<f64>,
     /// Bands of likeness by meaning.
     pub similarity: Similarity,
     /// The index of the vault.
     pub l0: L0,
     /// Headings that differ in a date or a version only.
     pub consolidate: Consolidate,
-}
-
-impl Default for Knowledge {
-    fn default() -> Self {
-        Self {
-            dedup_threshold: 0.7,
-            similarity: Similarity::default(),
-            l0: L0::default(),
-            consolidate: Consolidate::default(),
-        }
-    }
 }
 
 /// The `[knowledge.similarity]` table: cosines, 0 to 1. What is absent is calibrated, or has its default.

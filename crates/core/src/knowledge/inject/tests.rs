@@ -31,6 +31,7 @@ fn injected(text: Option<&str>, heading: &str, content: &str, call: &Call<'_>) -
         provenance: call.note,
         min_family: Some(family::MIN_FAMILY),
         size_ceiling: family::CONSOLIDATED_SHARE,
+        least_alike: None,
     };
     decide(text, &write, None).expect("it can be written")
 }
@@ -94,6 +95,7 @@ fn layered_12_a_short_text_is_stored_whatever_other_places_say() {
         provenance: None,
         min_family: None,
         size_ceiling: family::CONSOLIDATED_SHARE,
+        least_alike: None,
     };
     assert!(stands_in(&format!("before\n\n{POOL}\nafter"), POOL));
     let skipped = decide(None, &write(Mode::Upsert), Some(&elsewhere)).expect("decided");
@@ -130,6 +132,7 @@ fn layered_14_what_says_nothing_is_refused() {
             provenance: None,
             min_family: None,
             size_ceiling: family::CONSOLIDATED_SHARE,
+            least_alike: None,
         };
         assert_eq!(decide(None, &write, None), Err(InjectError::Empty), "{content:?}");
     }
@@ -176,6 +179,39 @@ fn facts_about_two_things_under_two_headings_are_both_kept() {
     assert_eq!(action(text, "Staging", staging, &UPSERT), Action::SectionCreated);
     let moved = "PostgreSQL 15 on prod-db:5432, connection pool: 40 max";
     assert_eq!(action(text, "Limits", moved, &UPSERT), Action::DeferredFusion, "the same thing, a new value");
+}
+
+#[test]
+fn what_is_near_and_not_near_enough_is_added() {
+    let text = format!("## Database\n\n{POOL}\n");
+    let near = "The PostgreSQL 15 on prod-db:5432 has a connection pool: 20 max";
+    let decided = |heading: &str, content: &str, least_alike| {
+        let heading = Heading::parse(heading).expect("a heading");
+        let write = Write {
+            domain: "d",
+            heading: &heading,
+            content,
+            mode: Mode::Upsert,
+            fuse: false,
+            expected_hash: None,
+            provenance: None,
+            min_family: None,
+            size_ceiling: family::CONSOLIDATED_SHARE,
+            least_alike,
+        };
+        decide(Some(&text), &write, None).expect("it can be written")
+    };
+    assert_eq!(decided("Database", near, Some(0.1)).action, Action::DeferredFusion);
+    let added = decided("Database", near, Some(1.0));
+    assert_eq!((added.action, added.text), (Action::Appended, Some(format!("{text}\n{near}\n"))));
+    assert_eq!(decided("Pool", near, Some(1.0)).action, Action::SectionCreated);
+    let changed = POOL.replace("20", "40");
+    assert_eq!(
+        decided("Database", &changed, Some(1.0)).action,
+        Action::Replaced,
+        "a value is no matter of nearness"
+    );
+    assert_eq!(decided("Database", POOL, Some(1.0)).action, Action::Skipped);
 }
 
 #[test]

@@ -65,6 +65,7 @@ pub(super) fn write(engine: &Engine, call: &Call<'_>, asked: &Asked<'_>) -> Resu
         provenance: checked.provenance.as_ref(),
         min_family: beside::min_family(engine),
         size_ceiling: engine.settings().config.knowledge.consolidate.size_ceiling,
+        least_alike: engine.settings().config.knowledge.dedup_threshold,
     };
     let (decided, old_text, written) = make(engine, call, &place, asked, &write, elsewhere.as_ref())?;
     let about = About {
