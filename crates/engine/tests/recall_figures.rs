@@ -1,8 +1,6 @@
 //! How long recall looks through 2 000 sections of knowledge.
 //! `cargo test --profile fast -p strata-engine --test recall_figures -- --ignored --nocapture` prints the figures.
 
-#![expect(clippy::print_stdout, reason = "the figures are the point")]
-
 mod knowledge_support;
 mod support;
 
