@@ -271,7 +271,7 @@ fn global_arguments() -> Vec<Arg> {
             .value_name("DIR")
             .value_parser(clap::value_parser!(PathBuf))
             .value_hint(ValueHint::DirPath)
-            .help("The store's directory [env: STRATA_HOME] [default: ~/.strata]"),
+            .help("The home directory [env: STRATA_HOME] [default: ~/.strata]"),
         option("store")
             .value_name("URL")
             .value_hint(ValueHint::Url)

@@ -35,22 +35,27 @@ pub(crate) fn run(
     file: Option<&Path>,
 ) -> Result<Reply, Failure> {
     let run = |secret: Option<&SecretKey>| (entry.run)(engine, &Call { secret, ..*call }, arguments.clone());
+    let other = (entry.confirmed_by)(engine, arguments.clone())?;
+    let (keeper, prompt) = match &other {
+        Some(other) => (other, format!("Passphrase of {}: ", other.place())),
+        None => (engine, "Passphrase: ".to_owned()),
+    };
     if let Some(file) = file {
-        let secret = derive(engine, call, &first_line(file)?)?;
+        let secret = derive(keeper, call, &first_line(file)?)?;
         return Ok(run(Some(&secret))?);
     }
     let person = call.principal.kind == PrincipalKind::Human && std::io::stdin().is_terminal();
     let passphrase = match run(None) {
         // Nobody is asked for what does not exist yet.
-        Err(Error::ApprovalRequired { .. }) if person && !authority::has_passphrase(engine, call)? => {
-            return Err(authority::no_passphrase().into());
+        Err(Error::ApprovalRequired { .. }) if person && !authority::has_passphrase(keeper, call)? => {
+            return Err(authority::no_passphrase(keeper).into());
         }
-        Err(Error::ApprovalRequired { .. }) if person => Some(ask("Passphrase: ")?),
+        Err(Error::ApprovalRequired { .. }) if person => Some(ask(&prompt)?),
         Ok(reply) if person && lacks_secret(&reply) => ask_new()?,
         outcome => return Ok(outcome?),
     };
     match passphrase {
-        Some(passphrase) => Ok(run(Some(&derive(engine, call, &passphrase)?))?),
+        Some(passphrase) => Ok(run(Some(&derive(keeper, call, &passphrase)?))?),
         None => Ok(run(None)?),
     }
 }

@@ -13,6 +13,9 @@ use strata_engine::{
 
 use crate::{arguments::GLOBAL, failure::Failure};
 
+/// Options that are keys of the configuration too, which is what our sentences mean by these words.
+const CONFIGURED: [&str; 2] = ["store", "tenant"];
+
 /// The words of one command.
 pub(crate) struct Words<'a> {
     fields: Vec<String>,
@@ -94,7 +97,8 @@ impl<'a> Words<'a> {
             return Some(field.to_uppercase());
         }
         let flag = field.replace('_', "-");
-        let known = self.fields.iter().any(|f| f == field) || GLOBAL.contains(&flag.as_str());
+        let is_global = GLOBAL.contains(&flag.as_str()) && !CONFIGURED.contains(&field);
+        let known = self.fields.iter().any(|f| f == field) || is_global;
         known.then(|| format!("--{flag}"))
     }
 }
@@ -130,6 +134,7 @@ mod tests {
         assert_eq!(words.of("`review list` shows what waits"), "`strata review list` shows what waits");
         assert_eq!(words.of("raise `depth` for `query`"), "raise `--depth` for `QUERY`");
         assert_eq!(words.of("`strata doctor` and `caused`"), "`strata doctor` and `caused`");
+        assert_eq!(words.of("`store` in the configuration"), "`store` in the configuration");
         assert_eq!(words.of("an odd ` one"), "an odd ` one");
     }
 

@@ -134,6 +134,39 @@ pub fn bands(text: &str) -> Vec<u64> {
     shingle::bands(&reading::read(text))
 }
 
+/// A text that is compared with several others: it is read once.
+#[derive(Debug)]
+pub struct Prepared<'t> {
+    text: &'t str,
+    /// Of a text that is compared whole.
+    reading: Option<Reading>,
+}
+
+impl<'t> Prepared<'t> {
+    /// Reads a text.
+    pub fn new(text: &'t str) -> Self {
+        Self { text, reading: (text.len() <= WHOLE_BYTES).then(|| reading::read(text)) }
+    }
+
+    /// The text.
+    pub const fn text(&self) -> &'t str {
+        self.text
+    }
+
+    /// As [`bands`].
+    pub fn bands(&self) -> Vec<u64> {
+        self.reading.as_ref().map_or_else(|| bands(self.text), shingle::bands)
+    }
+
+    /// As [`compare`].
+    pub fn compare(&self, other: &Prepared<'_>) -> Comparison {
+        match (&self.reading, &other.reading) {
+            (Some(a), Some(b)) => judge(a, b, 0.0),
+            _ => compare(self.text, other.text),
+        }
+    }
+}
+
 /// Compares two texts.
 ///
 /// When one of them exceeds 64 KiB, lines and sentences that both have are set aside first, and of

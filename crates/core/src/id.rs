@@ -28,11 +28,13 @@ pub enum IdKind {
     Entity,
     /// A relation between entities (`rel_`).
     Relation,
+    /// A todo (`todo_`).
+    Todo,
 }
 
 impl IdKind {
     /// All kinds of id.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Memory,
         Self::Episode,
         Self::Document,
@@ -41,6 +43,7 @@ impl IdKind {
         Self::Backup,
         Self::Entity,
         Self::Relation,
+        Self::Todo,
     ];
 
     /// The prefix, underscore included.
@@ -54,6 +57,7 @@ impl IdKind {
             Self::Backup => "bak_",
             Self::Entity => "ent_",
             Self::Relation => "rel_",
+            Self::Todo => "todo_",
         }
     }
 }

@@ -25,6 +25,7 @@ pub mod redact;
 pub mod route;
 pub mod scope;
 pub mod signing;
+pub mod surrogates;
 pub mod time;
 pub mod vector;
 pub mod vocabulary;

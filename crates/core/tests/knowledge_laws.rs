@@ -81,6 +81,7 @@ fn injected(
         expected_hash: token,
         provenance: note.as_ref().filter(|_| content.len() % 2 == 1),
         min_family: Some(MIN_FAMILY),
+        size_ceiling: 0.9,
     };
     decide(text, &write, None)
 }

@@ -111,33 +111,37 @@ pub fn record_refusal(
     Ok(())
 }
 
-/// Whether the call carries the secret that this home was given.
+/// Whether the call carries the secret that this store was given.
 ///
 /// # Errors
-/// A conflict when the home has no secret yet, or another one.
+/// A conflict when the store has no secret yet, or another one.
 pub fn holds_secret(engine: &Engine, call: &Call<'_>) -> Result<bool, Error> {
     let Some(secret) = call.secret else { return Ok(false) };
     let ledger = engine.ledger(call)?;
     let known = ledger.read(&engine.control(call), |r| r.setting(PUBLIC_KEY))?;
-    let Some(known) = known else { return Err(no_passphrase()) };
+    let Some(known) = known else { return Err(no_passphrase(engine)) };
     if public_key_text(secret) == known {
         return Ok(true);
     }
     Err(wrong_passphrase(engine, call)?)
 }
 
-/// Whether this home has a passphrase.
+/// Whether this store has a passphrase. One that is not there has none, and is not made.
 ///
 /// # Errors
 /// As the ledger's.
 pub fn has_passphrase(engine: &Engine, call: &Call<'_>) -> Result<bool, Error> {
-    Ok(engine.ledger(call)?.read(&engine.control(call), |r| r.setting(PUBLIC_KEY))?.is_some())
+    match engine.is_initialised() {
+        Ok(true) => Ok(engine.read(call, |r| r.setting(PUBLIC_KEY))?.is_some()),
+        Ok(false) | Err(Error::Store(StoreError::CutOff { .. })) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// What needs a passphrase cannot be done before there is one.
-pub fn no_passphrase() -> Error {
+pub fn no_passphrase(engine: &Engine) -> Error {
     Error::Conflict {
-        message: "this home has no passphrase yet".into(),
+        message: format!("{} has no passphrase yet", engine.place()),
         hint: "run `strata init` at a terminal and choose one".into(),
     }
 }
@@ -147,9 +151,9 @@ pub fn no_passphrase() -> Error {
 /// # Errors
 /// As the ledger's.
 pub fn wrong_passphrase(engine: &Engine, call: &Call<'_>) -> Result<Error, Error> {
-    record_refusal(engine, call, "passphrase", None, "", "a passphrase was given that is not this home's")?;
+    record_refusal(engine, call, "passphrase", None, "", "a passphrase was given that is not this store's")?;
     Ok(Error::Conflict {
-        message: "that is not this home's passphrase".into(),
+        message: format!("that is not the passphrase of {}", engine.place()),
         hint: "nothing was changed: run the command again and type the passphrase chosen at `strata init`, or check the \
                file named by --passphrase-file"
             .into(),

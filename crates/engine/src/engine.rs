@@ -55,6 +55,8 @@ pub struct Engine {
     words: OnceLock<Words>,
     made: AtomicBool,
     home_made: OnceLock<()>,
+    born: OnceLock<()>,
+    fresh_salt: OnceLock<[u8; 16]>,
 }
 
 impl Engine {
@@ -96,6 +98,8 @@ impl Engine {
             words: OnceLock::new(),
             made: AtomicBool::new(false),
             home_made: OnceLock::new(),
+            born: OnceLock::new(),
+            fresh_salt: OnceLock::new(),
         }
     }
 
@@ -159,6 +163,7 @@ impl Engine {
         job: impl FnOnce(&LedgerRead<'_>) -> Result<T, StoreError>,
     ) -> Result<T, Error> {
         if !self.is_initialised()? {
+            self.is_empty_place(call)?;
             return Ok(T::default());
         }
         Ok(self.ledger.read(&self.control(call), job)?)
@@ -167,9 +172,57 @@ impl Engine {
     /// Whether the store holds a ledger of this tenant.
     ///
     /// # Errors
-    /// Those of connecting to a server.
+    /// Those of connecting to a server, and that what is there is half a copy.
     pub fn is_initialised(&self) -> Result<bool, Error> {
-        Ok(self.ledger.database().exists(&Control::default())?)
+        let control = Control::default();
+        if !self.ledger.database().exists(&control)? {
+            return Ok(false);
+        }
+        if self.born.get().is_none() {
+            match self.ledger.read(&control, |r| r.is_born()) {
+                Ok(true) => drop(self.born.set(())),
+                Ok(false) => {
+                    let path = self.ledger.database().path().to_path_buf();
+                    return Err(StoreError::CutOff { path }.into());
+                }
+                // It is there, and whoever reads it hears what is wrong with it.
+                Err(
+                    StoreError::Corrupt { .. }
+                    | StoreError::Foreign { .. }
+                    | StoreError::Newer { .. }
+                    | StoreError::MigrationChanged { .. }
+                    | StoreError::ReadOnly { .. },
+                ) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(true)
+    }
+
+    /// That nothing is stored is an answer where something can be: not on a server that nobody has set up, where it
+    /// may be the wrong database as well.
+    ///
+    /// # Errors
+    /// `NotInitialized` there, and those of connecting.
+    pub(crate) fn is_empty_place(&self, call: &Call<'_>) -> Result<(), Error> {
+        if self.ledger.database().is_made(&self.control(call))? {
+            return Ok(());
+        }
+        Err(Error::NotInitialized { home: self.place() })
+    }
+
+    /// The salt for a passphrase that is not set yet; the same for as long as this engine lives.
+    pub(crate) fn fresh_salt(&self) -> [u8; 16] {
+        *self.fresh_salt.get_or_init(|| {
+            let mut salt = [0; 16];
+            self.ids.fill(&mut salt);
+            salt
+        })
+    }
+
+    /// The same, if one was asked for.
+    pub(crate) fn drawn_salt(&self) -> Option<[u8; 16]> {
+        self.fresh_salt.get().copied()
     }
 
     /// Where the store is, for people: the home, or the server's user, host and database.

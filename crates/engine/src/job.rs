@@ -13,7 +13,7 @@ use strata_core::{
 };
 use strata_store::{
     error::StoreError,
-    ledger::{JobState, NewJob, Progress},
+    ledger::{JobState, LedgerRead, NewJob, Progress},
 };
 
 use crate::{engine::Engine, error::Error, operation::Call};
@@ -36,16 +36,20 @@ pub struct Job<'e> {
 }
 
 impl<'e> Job<'e> {
-    /// Begins a job of a kind (`import`, `index`, ...) with `total` steps (0 when unknown).
+    /// Begins a job of a kind (`import`, `index`, ...) with `total` steps (0 when unknown). Jobs of the kind whose
+    /// processes have ended on this machine end on record; one of another kind is left to whoever takes it up.
     pub fn start(engine: &'e Engine, call: &'e Call<'e>, kind: &str, total: u64) -> Result<Self, Error> {
         let id = Id::from_bits(IdKind::Job, engine.ids().bits());
         let owner = owner(engine, call);
         let new =
             NewJob { id: id.clone(), kind: kind.to_owned(), total: signed(total), message: String::new() };
         let until = lease_end(engine);
-        engine
-            .ledger(call)?
-            .write(&engine.control(call), engine.clock().now(), |w| w.begin_job(&new, &owner, until))?;
+        let (ledger, control) = (engine.ledger(call)?, engine.control(call));
+        let gone = ledger.read(&control, gone)?;
+        ledger.write(&control, engine.clock().now(), |w| {
+            w.end_jobs_of(&gone, Some(&new.kind))?;
+            w.begin_job(&new, &owner, until)
+        })?;
         Ok(Self::held(engine, call, id.to_string(), owner, total))
     }
 
@@ -57,10 +61,11 @@ impl<'e> Job<'e> {
         let new = NewJob { id, kind: kind.to_owned(), total: 0, message: String::new() };
         let until = lease_end(engine);
         let (ledger, control) = (engine.ledger(call)?, engine.control(call));
-        let holder = ledger.read(&control, |r| r.holder(&new.kind, engine.clock().now()))?;
-        let gone = holder.filter(|holder| holder::is_gone(holder));
-        let taken = ledger
-            .write(&control, engine.clock().now(), |w| w.start_alone(&new, &owner, until, gone.as_deref()))?;
+        let gone = ledger.read(&control, gone)?;
+        let taken = ledger.write(&control, engine.clock().now(), |w| {
+            w.end_jobs_of(&gone, Some(&new.kind))?;
+            w.start_alone(&new, &owner, until)
+        })?;
         Ok(taken.map(|row| Self::held(engine, call, row.id, owner, 0)))
     }
 
@@ -128,6 +133,13 @@ impl<'e> Job<'e> {
         let control = strata_store::sql::Control::default();
         Ok(self.engine.ledger(self.call)?.write(&control, self.engine.clock().now(), job)?)
     }
+}
+
+/// The workers on record whose processes are known to have ended: those of this machine. Others have their leases.
+pub(crate) fn gone(r: &LedgerRead<'_>) -> Result<Vec<String>, StoreError> {
+    let mut workers = r.workers()?;
+    workers.retain(|worker| holder::is_gone(worker));
+    Ok(workers)
 }
 
 /// Who works: the principal, a word that tells their jobs apart, and the process.

@@ -1,14 +1,19 @@
 //! Durable knowledge in the vault: files of sections, their index, routes and todos. One operation per file.
 
 pub mod access;
+pub mod changelog;
 pub mod entry;
 pub mod figures;
 pub mod files;
+pub mod history;
+pub mod inject;
 pub mod l0;
 pub mod recall;
 pub mod reindex;
 pub mod reviews;
 mod room;
 pub mod routing;
+pub mod sections;
 pub mod semantic;
+pub mod todo;
 pub mod vault;

@@ -9,6 +9,7 @@ pub mod import;
 pub mod index_files;
 pub mod init;
 pub mod jobs;
+mod left_to_owner;
 pub mod load;
 pub mod migrate_store;
 mod old_indexes;

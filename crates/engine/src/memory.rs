@@ -4,6 +4,7 @@ pub mod chain;
 pub mod draft;
 pub mod forget;
 pub mod inspect;
+pub mod placed;
 pub mod reference;
 pub mod remember;
 pub mod restore;

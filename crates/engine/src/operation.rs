@@ -88,6 +88,13 @@ impl Selection {
         }
     }
 
+    /// The toolset that it is, or is a part of.
+    pub const fn toolset(self) -> Toolset {
+        match self {
+            Self::Whole(toolset) | Self::Daily(toolset) => toolset,
+        }
+    }
+
     /// Whether an operation is in it.
     pub fn has(self, entry: &Entry) -> bool {
         match self {
@@ -133,7 +140,8 @@ pub enum Audience {
 pub struct Spec {
     /// The group it is shown in.
     pub toolset: Toolset,
-    /// Wire name: `[a-z_]`, at most 24 characters; in [`Toolset::Compat`] hyphens and 27, in [`Toolset::Layered`] 31.
+    /// Wire name: `[a-z_]`, at most 24 characters; in [`Toolset::Compat`] hyphens and 27, in [`Toolset::Layered`]
+    /// digits and 31.
     pub tool: &'static str,
     /// Command path on the command line, e.g. `["backup", "create"]`.
     pub cli: &'static [&'static str],
@@ -186,6 +194,14 @@ pub trait Operation {
     /// The form of the reply when a protocol client names none.
     const TEXT_FORM: TextForm = TextForm::Markdown;
 
+    /// The store whose passphrase confirms it, where that is not the one that the call is made on.
+    ///
+    /// # Errors
+    /// What is wrong with the request.
+    fn confirmed_by(_engine: &Engine, _request: &Self::Request) -> Result<Option<Engine>, Error> {
+        Ok(None)
+    }
+
     /// Does it.
     fn run(engine: &Engine, call: &Call<'_>, request: Self::Request) -> Result<Self::Response, Error>;
 }
@@ -218,6 +234,8 @@ pub struct Entry {
     pub text_form: TextForm,
     /// The request's schema, reduced to what every client accepts.
     pub request_schema: fn() -> Value,
+    /// The store whose passphrase confirms it, where that is not the one that the call is made on.
+    pub confirmed_by: fn(&Engine, Value) -> Result<Option<Engine>, Error>,
     /// Runs the operation on leniently read JSON arguments.
     pub run: fn(&Engine, &Call<'_>, Value) -> Result<Reply, Error>,
 }
@@ -232,6 +250,7 @@ pub const fn entry<O: Operation>() -> Entry {
         is_daily: O::IS_DAILY,
         text_form: O::TEXT_FORM,
         request_schema: schema::portable_of::<O::Request>,
+        confirmed_by: confirmed_by::<O>,
         run: run_json::<O>,
     }
 }
@@ -239,6 +258,10 @@ pub const fn entry<O: Operation>() -> Entry {
 /// For fields of a response that are left out when they say nothing.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
+}
+
+fn confirmed_by<O: Operation>(engine: &Engine, arguments: Value) -> Result<Option<Engine>, Error> {
+    O::confirmed_by(engine, &request::read_asked::<O::Request>(arguments, O::ALIASES)?.request)
 }
 
 fn run_json<O: Operation>(engine: &Engine, call: &Call<'_>, arguments: Value) -> Result<Reply, Error> {

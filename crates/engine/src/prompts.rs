@@ -1,8 +1,14 @@
 //! Prompts: short instructions a person can pick from a client's menu. They carry no stored text.
 
+mod layered;
+
 use std::collections::BTreeMap;
 
-use crate::{engine::Engine, error::Error, operation::Call};
+use crate::{
+    engine::Engine,
+    error::Error,
+    operation::{Call, Toolset},
+};
 
 /// What the person filled in, by the blank's name.
 pub type Filled = BTreeMap<String, String>;
@@ -18,6 +24,8 @@ pub struct Prompt {
     pub about: &'static str,
     /// What the person fills in.
     pub arguments: &'static [Argument],
+    /// The toolset whose clients are shown it; `None` is everybody.
+    pub toolset: Option<Toolset>,
     /// Makes the message.
     pub text: fn(&Engine, &Call<'_>, &Filled) -> Result<String, Error>,
 }
@@ -44,6 +52,7 @@ pub const PROMPTS: &[Prompt] = &[
         title: "Start a task with memory",
         about: "Fetches rules and relevant memories before work begins.",
         arguments: &[TASK],
+        toolset: None,
         text: start_task,
     },
     Prompt {
@@ -51,6 +60,7 @@ pub const PROMPTS: &[Prompt] = &[
         title: "Keep what was learned",
         about: "Records decisions and lessons of this session, one memory each.",
         arguments: &[TOPIC],
+        toolset: None,
         text: keep_lesson,
     },
     Prompt {
@@ -58,8 +68,13 @@ pub const PROMPTS: &[Prompt] = &[
         title: "Correct a memory",
         about: "Finds what is remembered wrongly and replaces it, keeping the history.",
         arguments: &[Argument { name: "correction", about: "What is true now.", required: true }],
+        toolset: None,
         text: correct_memory,
     },
+    layered::KNOWLEDGE_COMPRESSION,
+    layered::COGNITIVE_DECISION,
+    layered::MEMORY_RULES,
+    layered::TODO_MANAGEMENT,
 ];
 
 fn start_task(_: &Engine, _: &Call<'_>, arguments: &Filled) -> Result<String, Error> {

@@ -24,8 +24,9 @@ use crate::{
         import_rules::ImportRules,
     },
     knowledge::{
-        access, entry::GetKnowledgeById, figures::GetMemoryV2Stats, files, l0, recall::RecallKnowledge,
-        reindex::ReindexVectorStore, reviews, routing, semantic::SearchSemantic,
+        access, changelog, entry::GetKnowledgeById, figures::GetMemoryV2Stats, files, history, inject, l0,
+        recall::RecallKnowledge, reindex::ReindexVectorStore, reviews, routing, sections,
+        semantic::SearchSemantic, todo,
     },
     maintain::{
         backup, doctor::Doctor, due::Maintain, export::Export, import::Import, index_files::IndexFiles,
@@ -130,6 +131,13 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<ontology::apply::Apply>(),
     entry::<ontology::deprecate::Deprecate>(),
     entry::<ontology::retire::Retire>(),
+    // Todos.
+    entry::<todo::add::Add>(),
+    entry::<todo::list::List>(),
+    entry::<todo::update::Update>(),
+    entry::<todo::delete::Delete>(),
+    entry::<todo::stats::Stats>(),
+    entry::<todo::restore::Restore>(),
     // Recall of knowledge, and its files.
     entry::<RecallKnowledge>(),
     entry::<SearchSemantic>(),
@@ -138,6 +146,15 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<files::update::UpdateKnowledgeFile>(),
     entry::<files::delete::DeleteKnowledgeFile>(),
     entry::<files::stats::ListMemoryStats>(),
+    // Sections of knowledge, and earlier versions of its files.
+    entry::<sections::list::ListSections>(),
+    entry::<sections::get::GetSection>(),
+    entry::<sections::rename::RenameSection>(),
+    entry::<sections::shift::MoveSection>(),
+    entry::<sections::delete::DeleteSection>(),
+    entry::<history::list::GetKnowledgeHistory>(),
+    entry::<history::diff::DiffKnowledge>(),
+    entry::<history::restore::RestoreKnowledge>(),
     entry::<GetKnowledgeById>(),
     entry::<GetMemoryV2Stats>(),
     entry::<ReindexVectorStore>(),
@@ -150,12 +167,17 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<access::stats::GetAccessStats>(),
     entry::<access::timeline::GetDomainTimeline>(),
     entry::<access::prune::PruneAccessLog>(),
+    entry::<changelog::list::GetMemoryChangelog>(),
+    entry::<changelog::stats::GetMemoryChangelogStats>(),
     entry::<reviews::pending::GetPendingReviews>(),
     entry::<reviews::approve::ApproveKnowledge>(),
     entry::<reviews::reject::RejectKnowledge>(),
     // Where items belong.
     entry::<routing::classify::Classify>(),
     entry::<routing::capabilities::Capabilities>(),
+    // Durable knowledge.
+    entry::<inject::InjectKnowledge>(),
+    entry::<inject::BatchInjectKnowledge>(),
     // Importers of older stores.
     entry::<ImportPLayer>(),
     entry::<ImportDrewgent>(),
@@ -195,7 +217,10 @@ mod tests {
                 _ => 24,
             };
             let fits = spec.tool.len() <= most;
-            let plain = |b: u8| b.is_ascii_lowercase() || b == b'_' || (compat && b == b'-');
+            let digits = spec.toolset == Toolset::Layered;
+            let plain = |b: u8| {
+                b.is_ascii_lowercase() || b == b'_' || (compat && b == b'-') || (digits && b.is_ascii_digit())
+            };
             assert!(fits && spec.tool.bytes().all(plain), "{}", spec.tool);
             for path in *older_commands {
                 assert!(commands.insert(*path), "{path:?}");

@@ -313,6 +313,12 @@ impl TruthReader for LedgerTruth<'_> {
         Ok(told.into_iter().map(with_text).collect())
     }
 
+    fn latest_of_memories(&self, after: Mark, limit: usize) -> Result<Vec<Change>, StoreError> {
+        let told = self.read(|r| Self::told(r, &r.latest_of_memories(cursor(after), limit)?))?;
+        // Memories have their text in the ledger.
+        Ok(told.into_iter().map(|(change, _)| change).collect())
+    }
+
     fn pending(&self, after: Mark) -> Result<u64, StoreError> {
         self.read(|r| r.count_behind(cursor(after)))
     }

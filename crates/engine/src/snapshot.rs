@@ -2,6 +2,7 @@
 
 pub mod compare;
 pub mod create;
+mod files;
 pub mod list;
 pub mod rollback;
 pub mod show;

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_store::{
     ledger::{LedgerRead, Totals},
+    moving,
     sql::Access,
 };
 
@@ -14,9 +15,9 @@ use crate::{
     engine::Engine,
     error::Error,
     judge,
-    maintain::due::overdue,
+    maintain::{due::overdue, migrate_store::CUT_OFF},
     memory::reference::sees_scope,
-    operation::{Audience, Call, Effect, Operation, Spec, Toolset},
+    operation::{Audience, Call, Effect, Operation, Spec, Toolset, is_default},
     render::{Block, Document, Mark, Render},
 };
 
@@ -69,6 +70,8 @@ pub struct Holds {
     pub episodes: i64,
     /// Indexed files that are there.
     pub documents: i64,
+    /// Todos that are neither done nor given up.
+    pub open_todos: i64,
     /// Proposals that wait for a person.
     pub pending_reviews: i64,
     /// Lines of the audit.
@@ -80,6 +83,9 @@ pub struct Holds {
     /// Tasks of upkeep that have not been done for twice as long as they should.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overdue: Vec<&'static str>,
+    /// Whether a move to this store was cut off before it was looked over.
+    #[serde(skip_serializing_if = "is_default")]
+    pub unfinished_move: bool,
     /// Why the store cannot be written, when it cannot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_only: Option<String>,
@@ -126,26 +132,33 @@ impl Operation for Status {
 fn holds(engine: &Engine, call: &Call<'_>) -> Result<Holds, Error> {
     let control = engine.control(call);
     let ledger = engine.existing_ledger()?;
-    let (totals, by_layer, has_secret, head, overdue) = ledger.read(&control, |r| {
-        let has_secret = r.setting(PUBLIC_KEY)?.is_some();
-        Ok((r.totals()?, by_layer(r, call)?, has_secret, r.head()?.seq, overdue(engine, r)?))
+    let (totals, by_layer, (has_secret, unfinished_move), head, overdue) = ledger.read(&control, |r| {
+        let marks = (r.setting(PUBLIC_KEY)?.is_some(), moving::is_unfinished(r)?);
+        Ok((r.totals()?, by_layer(r, call)?, marks, r.head()?.seq, overdue(engine, r)?))
     })?;
-    let followed = engine.searcher().index().cursor(engine.tenant()).map_or(0, |c| c.mark.seq);
+    let followed = match engine.searcher().index().cursor(engine.tenant()) {
+        Ok(cursor) => cursor.mark.seq,
+        // Who waited in vain does not wait again for the rest.
+        Err(error) if error.is_busy() => return Err(error.into()),
+        Err(_) => 0,
+    };
     let read_only = match ledger.access(&control)? {
         Access::ReadOnly(reason) => Some(reason.to_string()),
         _ => None,
     };
-    let Totals { memories, episodes, sources, pending_reviews, audit, .. } = totals;
+    let Totals { memories, episodes, sources, open_todos, pending_reviews, audit, .. } = totals;
     Ok(Holds {
         by_layer,
         memories,
         episodes,
         documents: sources,
+        open_todos,
         pending_reviews,
         audit,
         has_secret,
         index_behind: (head - followed).max(0),
         overdue,
+        unfinished_move,
         read_only,
     })
 }
@@ -196,13 +209,14 @@ impl Render for Response {
 }
 
 impl Holds {
-    fn pairs(&self) -> [(String, String); 5] {
+    fn pairs(&self) -> [(String, String); 6] {
         let layers: Vec<String> = self.by_layer.iter().map(|(l, n)| format!("{l}: {n}")).collect();
         let layers = if layers.is_empty() { "none".to_owned() } else { layers.join(", ") };
         [
             ("memories in force here", layers),
             ("episodes", self.episodes.to_string()),
             ("indexed files", self.documents.to_string()),
+            ("open todos", self.open_todos.to_string()),
             ("waiting for review", self.pending_reviews.to_string()),
             ("audit lines", self.audit.to_string()),
         ]
@@ -211,6 +225,9 @@ impl Holds {
 
     /// What wants to be known beside the figures.
     fn notes(&self, mut document: Document) -> Document {
+        if self.unfinished_move {
+            document = document.note(Mark::Warning, CUT_OFF.join("; "));
+        }
         if let Some(reason) = &self.read_only {
             document = document.note(Mark::Warning, format!("the store is read-only: {reason}"));
         }

@@ -53,7 +53,7 @@ fn a_rule_that_leaves_its_layer_leaves_by_a_signed_approval() {
 #[test]
 fn a_passphrase_that_was_taken_out_or_exchanged_is_named() {
     for (damage, words) in [
-        (Damage::SettingGone("public_key"), "the home has none any more"),
+        (Damage::SettingGone("public_key"), "there is none any more"),
         (Damage::SettingOther("public_key"), "another one than was set"),
     ] {
         let (s, _) = with_rule();
@@ -89,7 +89,7 @@ fn a_second_passphrase_in_the_place_of_the_first_is_named() {
     }
     s.secret = Some(secret("a stranger's own"));
     assert_eq!(s.ok("init", json!({}))["secret_set"], true);
-    assert!(bad(&s).iter().any(|detail| detail.contains("although the home had one")), "{:?}", bad(&s));
+    assert!(bad(&s).iter().any(|detail| detail.contains("although there was one")), "{:?}", bad(&s));
 }
 
 #[test]

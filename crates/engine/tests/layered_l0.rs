@@ -238,11 +238,11 @@ fn an_index_shows_what_its_namespace_sees() {
     write(&s, "common2", "# More\n");
     let own = shown(&s)["content"].as_str().expect("text").to_owned();
     assert!(own.contains("Secret words") && own.contains("Shared words"), "{own}");
-    assert!(!index(&s).contains("Secret words"), "others do not see it: {}", index(&s));
     if on_disk(&s) {
         assert_eq!(fs::read_to_string(index_file(&s, "L0-claude.md")).expect("a file"), own);
     }
     stand_in(&mut s, "shared");
+    assert!(!index(&s).contains("Secret words"), "others do not see it: {}", index(&s));
     write(&s, "common", "# Shared news\n");
     if on_disk(&s) {
         let own = fs::read_to_string(index_file(&s, "L0-claude.md")).expect("a file");

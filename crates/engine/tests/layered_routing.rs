@@ -297,3 +297,71 @@ fn an_override_lets_it_through_and_so_does_what_nothing_tells() {
     assert!(Override::parse(Some("force")).is_err());
     assert_eq!(Override::parse(Some(" ")).expect("nothing"), Override::None);
 }
+
+#[test]
+fn by_default_remember_notes_where_a_text_might_belong_and_stores_it() {
+    let session = Session::new();
+    let stored = session.ok("remember", json!({ "text": "TODO: wire up the exporter" }));
+    assert_eq!((&stored["status"], &stored["kind"]), (&json!("saved"), &json!("fact")));
+    assert!(stored["route"].as_str().is_some_and(|route| route.starts_with("todo: ")), "{stored}");
+    assert_eq!(session.ok("list_todos", json!({}))["count"], 0);
+    let off = with(|config| config.routing.enabled = false);
+    assert_eq!(off.ok("remember", json!({ "text": "TODO: wire up the exporter" })).get("route"), None);
+    assert_eq!(session.ok("remember", json!({ "text": LOG }))["status"], "saved");
+}
+
+#[test]
+fn where_the_router_decides_a_todo_becomes_a_todo_once() {
+    for session in [strict(), with(|config| config.routing.mode = RoutingMode::Enforce)] {
+        let text = "TODO: wire up the exporter";
+        let request = json!({ "text": text, "title": "Exporter", "source": "retro", "session": "s-1" });
+        let stored = session.ok("remember", request.clone());
+        assert_eq!((&stored["status"], &stored["kind"]), (&json!("todo"), &json!("todo")));
+        let todos = session.ok("list_todos", json!({}));
+        assert_eq!(todos["count"], 1, "{todos}");
+        let todo = &todos["todos"][0];
+        assert_eq!(
+            (&todo["id"], &todo["content"], &todo["title"]),
+            (&stored["id"], &json!(text), &json!("Exporter"))
+        );
+        assert_eq!(todo["notes"], "from retro");
+        let again = session.ok("remember", request);
+        assert_eq!((&again["status"], &again["id"]), (&json!("unchanged"), &stored["id"]));
+        assert_eq!(session.ok("list_todos", json!({}))["count"], 1);
+        assert_eq!(session.recall("exporter"), Vec::<String>::new(), "no memory was stored");
+        let told = session.text("remember", json!({ "text": "待拍板：是否迁移到新的集群" }));
+        assert!(told.contains("saved #2") && told.contains("it is a todo now"), "{told}");
+    }
+}
+
+#[test]
+fn where_the_router_decides_what_passes_is_declined_with_its_reason() {
+    let session = with(|config| config.routing.mode = RoutingMode::Enforce);
+    let error = session.reply("remember", json!({ "text": LOG })).expect_err("declined");
+    assert!(error.to_string().contains("log shaped"), "{error}");
+    assert!(error.hint().contains("routing_override"), "{}", error.hint());
+    assert_eq!(session.recall("boot"), Vec::<String>::new());
+    let forced = session.ok("remember", json!({ "text": LOG, "routing_override": "force_l1" }));
+    assert_eq!(forced["status"], "saved");
+    let todo = session.ok("remember", json!({ "text": "TODO: rotate", "routing_override": "force_l1" }));
+    assert_eq!((&todo["status"], &todo["kind"]), (&json!("saved"), &json!("fact")));
+    let reply = session.ok("knowledge_remember", json!({ "fact": "TODO: rotate the other keys" }));
+    assert!(reply["memory_id"].as_str().is_some_and(|id| id.starts_with("mem_")), "{reply}");
+}
+
+#[test]
+fn what_was_given_another_place_or_replaces_a_memory_stays_a_memory() {
+    let session = with(|config| config.routing.mode = RoutingMode::Enforce);
+    for request in [
+        json!({ "text": LOG, "kind": "incident" }),
+        json!({ "text": RUNBOOK }),
+        json!({ "text": "i prefer tabs" }),
+        json!({ "text": "blue" }),
+    ] {
+        assert_eq!(session.ok("remember", request.clone())["status"], "saved", "{request}");
+    }
+    let id = session.remember("The exporter is wired up.");
+    let request = json!({ "text": "TODO: wire up the exporter again", "supersedes": id });
+    let stored = session.ok("remember", request);
+    assert_eq!((&stored["status"], &stored["superseded"]), (&json!("saved"), &json!(id)));
+}

@@ -33,6 +33,14 @@ fn furnished(seed: u64) -> Session {
     s.ok("forget", json!({ "id": s.remember("atlas uses port 5433"), "reason": "wrong" }));
     s.scope = Scope::user();
     s.set_kind(PrincipalKind::Agent);
+    let key = s
+        .ok("add_todo", json!({ "content": "轮换部署密钥", "domain": "infra", "notes": "两个人在场" }))["id"]
+        .clone();
+    let waits = json!({ "content": "tell the harbour", "blocked_by": [key], "priority": "waiting", "source_session_id": "talk" });
+    let waits = s.ok("add_todo", waits)["id"].clone();
+    s.ok("update_todo", json!({ "todo_id": key, "status": "completed", "title": "Rotate the key" }));
+    s.ok("update_todo", json!({ "todo_id": waits, "status": "cancelled" }));
+    s.ok("delete_todo", json!({ "todo_id": waits }));
     s.ok(
         "reflect",
         json!({ "text": "always review migrations twice", "layer": "P0", "reason": "two incidents" }),

@@ -3,7 +3,10 @@
 
 mod support;
 
-use std::fmt::Write as _;
+use std::{
+    fmt::Write as _,
+    time::{Duration, Instant},
+};
 
 use serde_json::{Value, json};
 use strata_core::{
@@ -110,6 +113,53 @@ fn settled(s: Session) -> Session {
     s
 }
 
+/// What the first hit says, whether anything was left out, and how long that took.
+fn asked(s: &Session, question: &str) -> (String, bool, Duration) {
+    let started = Instant::now();
+    let reply = s.ok("recall", json!({ "query": question }));
+    let took = started.elapsed();
+    let text = reply["hits"][0]["text"].as_str().unwrap_or_default().to_owned();
+    (text, reply["unsearched"].as_u64().is_some_and(|n| n > 0), took)
+}
+
+#[test]
+fn what_is_remembered_while_a_large_import_waits_for_the_index_is_found_at_once() {
+    let mut s = Session::new();
+    s.set_kind(PrincipalKind::Human);
+    s.remember("the quay is made of larch");
+    let other = s.reopened();
+    let control = strata_store::sql::Control::default();
+    let writer = other.searcher().index().writer(&control).expect("a writer").expect("nobody else writes");
+    let lines = (0..30_000).fold(String::new(), |mut lines, n| {
+        writeln!(lines, "{{\"id\":\"{n}\",\"session\":\"{}\",\"text\":\"buoy {n} was painted\"}}", n / 40)
+            .expect("a text grows");
+        lines
+    });
+    import(&s, &lines);
+    let s = opened_at(s, 1);
+    s.remember("the lighthouse keeper is called Edda");
+    s.ok("remember", json!({ "text": "등대지기는 밤마다 기름을 채운다" }));
+
+    let mut s = opened_at(s, 2);
+    let mut fastest = Duration::MAX;
+    for (writer, days) in [(Some(writer), 3), (None, 6)] {
+        for days in days..days + 3 {
+            s = opened_at(s, days);
+            let (text, left_out, took) = asked(&s, "who is the lighthouse keeper?");
+            assert!(left_out && text.contains("Edda"), "{text}");
+            let (text, _, again) = asked(&s, "등대지기");
+            assert_eq!(text, "등대지기는 밤마다 기름을 채운다");
+            fastest = fastest.min(took).min(again);
+        }
+        drop(writer);
+    }
+    assert!(fastest < Duration::from_millis(300), "{fastest:?}");
+    let id = s.recall("what is the quay made of").swap_remove(0);
+    s.ok("forget", json!({ "id": id, "reason": "it burnt down" }));
+    let again = s.recall("what is the quay made of larch");
+    assert!(!again.contains(&id), "what is forgotten meanwhile is not found: {again:?}");
+}
+
 #[test]
 fn what_an_unfinished_index_leaves_out_is_said() {
     let mut s = Session::new();
@@ -130,6 +180,7 @@ fn what_an_unfinished_index_leaves_out_is_said() {
     let writer = index.writer(&control).expect("a writer").expect("nobody else writes");
     let reply = s.ok("recall", json!({ "query": "lighthouse keeper" }));
     assert!(reply["unsearched"].as_u64().is_some_and(|n| n > 0), "{reply:#}");
+    assert_eq!(ids(&reply).len(), 1, "memories are searched all the same: {reply:#}");
     let text = s.text("recall", json!({ "query": "lighthouse keeper" }));
     assert!(text.contains("not searched yet: ") && text.contains("; ask again"), "{text}");
     drop(writer);

@@ -102,6 +102,68 @@ fn others_work_on_while_something_is_purged() {
     assert_eq!(database.files_holding(SECRET), [""; 0]);
 }
 
+#[test]
+fn what_a_restore_and_a_rebuild_leave_to_the_owner_is_told() {
+    let Some(database) = server() else { return };
+    let s = owner_on(&database, 1);
+    s.remember("the spare key hangs behind the clock");
+    let backup = s.ok("backup_create", json!({}))["id"].take();
+    s.remember(SECRET);
+    s.recall("violet slip");
+    let bob = tenant(&database, "bob");
+    bob.remember("bob keeps bees in the old orchard");
+    bob.recall("bees");
+    let index = database.indexes()[0].clone();
+    let full = |table: &str| format!("VACUUM (FULL, ANALYZE) {table};");
+    let left = |reply: &serde_json::Value| {
+        let left = reply["left_to_owner"].as_array().cloned().unwrap_or_default();
+        left.iter().filter_map(|l| l.as_str().map(str::to_owned)).collect::<Vec<_>>()
+    };
+    // A long look at a table is in the way of whoever wants it for himself.
+    let looking = |database: &strata_store::sql::Database, table: &str, work: &dyn Fn()| {
+        let looked = database.read(&Control::default(), |tx| {
+            tx.batch(&format!("LOCK TABLE {table} IN ACCESS SHARE MODE"))?;
+            work();
+            Ok(())
+        });
+        looked.expect("read");
+    };
+    let of_bob = bob.engine.existing_ledger().expect("a ledger");
+    looking(of_bob.database(), "memories", &|| {
+        let reply = s.ok("backup_restore", json!({ "id": backup, "force": true }));
+        assert_eq!(left(&reply), [full("\"strata_ledger\".\"memories\"")], "{reply:#}");
+    });
+    looking(bob.engine.searcher().index().database(), "passages", &|| {
+        let reply = s.ok("reindex", json!({}));
+        assert_eq!(left(&reply), [full(&format!("\"{index}\".\"passages\""))], "{reply:#}");
+    });
+    // Nothing is left where nobody is in the way.
+    assert_eq!(left(&s.ok("reindex", json!({}))), [""; 0]);
+    let text = s.text("backup_restore", json!({ "id": backup, "force": true }));
+    assert!(!text.contains("VACUUM"), "{text}");
+    assert_eq!(database.files_holding(SECRET), [""; 0], "the newer text went with the restore");
+}
+
+#[test]
+fn a_server_looks_at_its_tables_behind_many_new_rows() {
+    let Some(database) = server() else { return };
+    let s = owner_on(&database, 1);
+    let import = |lines: usize, name: &str| {
+        let turn = |n: usize| json!({ "id": n.to_string(), "text": format!("{name} {n}") }).to_string();
+        let path = s.home.file(name, (0..lines).map(turn).collect::<Vec<_>>().join("\n"));
+        s.ok("import", json!({ "path": path, "source": name }));
+    };
+    import(30, "few");
+    let started = Instant::now();
+    import(1_100, "many");
+    // The server counts what it did a little later than it does it.
+    let tables = ["strata_ledger.episodes".to_owned(), format!("{}.postings", database.indexes()[0])];
+    while !tables.iter().all(|table| database.was_analyzed(table)) {
+        assert!(started.elapsed() < Duration::from_secs(60), "nobody looked at {tables:?}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
 /// Makes the index that is there one of an older version, and another in its place.
 fn age_index(database: &TestDatabase, s: &Session) -> String {
     let own = database.indexes();

@@ -25,7 +25,8 @@ use strata_core::{
 use strata_engine::{engine::Engine, error::Error, settings::Settings};
 use strata_store::{
     Control,
-    ledger::{LOCAL, NewAudit, NewMemory},
+    faults::FaultPlan,
+    ledger::{LOCAL, Ledger, NewAudit, NewMemory},
 };
 use strata_testkit::{
     home::TestHome,
@@ -69,6 +70,38 @@ fn every_kind_of_row_goes_there_and_back() {
         if !own.contains(&one["table"].as_str().expect("a name")) {
             assert_eq!(one, other);
         }
+    }
+}
+
+#[test]
+fn every_word_for_a_place_is_taken_and_another_is_told_which_there_are() {
+    let mut here = at_home(1);
+    become_owner(&mut here);
+    let refused = |from: &str, to: &str| {
+        let error =
+            here.reply("migrate_store", json!({ "from": from, "to": to })).expect_err("no such place");
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+        (error.to_string(), error.hint())
+    };
+    for word in ["postgres", "server", "store"] {
+        let (said, hint) = refused("sqlite", word);
+        assert!(said.contains(word) && said.contains("no server is configured"), "{said}");
+        assert!(hint.contains("STRATA_STORE"), "{hint}");
+    }
+    for wrong in ["sqlit", "postgre://ann:secret@db/notes", ""] {
+        let (said, hint) = refused(wrong, "sqlite");
+        assert!(!said.contains("secret") && !hint.contains("secret"), "{said}; {hint}");
+        for word in ["`sqlite`", "`postgres`", "`server`", "`store`", "`postgres://"] {
+            assert!(hint.contains(word), "{wrong}: {hint}");
+        }
+    }
+    let Some(database) = server() else { return };
+    moved(&here, "sqlite", &database.url());
+    let there = on_server(&database, 2);
+    for word in ["postgres", "server", "store"] {
+        let tried = there.ok("migrate_store", json!({ "from": word, "to": "sqlite", "dry_run": true }));
+        assert_eq!(tried["dry_run"], true);
+        assert!(tried["from"].as_str().is_some_and(|from| from.starts_with("postgres://")), "{tried}");
     }
 }
 
@@ -154,8 +187,8 @@ fn an_application_moves_what_the_owner_made_room_for() {
     fill(&mut here);
     let (exported, before) = (export(&here, "a.jsonl"), head(&here));
     let refused = failure(&here, &application);
-    assert_eq!(refused.kind(), ErrorKind::Unavailable, "{refused}");
-    assert!(refused.to_string().contains("owner"), "{refused}");
+    assert_eq!(refused.kind(), ErrorKind::NotInitialized, "{refused}");
+    assert!(refused.hint().contains("owner"), "{}", refused.hint());
     assert_eq!(head(&here), before);
     // The owner makes the schemas, and with them a ledger that holds nothing.
     make_room(&database, json!({ "app_role": role }));
@@ -294,6 +327,58 @@ fn a_copy_that_was_written_to_is_not_begun_again() {
     there.remember("a note that only the new place has");
     assert_eq!(failure(&here, &database.url()).kind(), ErrorKind::Conflict);
     assert!(export(&there, "a.jsonl").contains("only the new place"));
+}
+
+#[test]
+fn a_move_that_was_cut_off_is_told_and_begun_again_or_given_up() {
+    let Some(database) = server() else { return };
+    let mut here = at_home(1);
+    fill(&mut here);
+    let exported = export(&here, "a.jsonl");
+    // A death between the tables and the rows, on a server and in a file.
+    let half = |s: &Session| {
+        let ledger = match &s.engine.settings().store {
+            None => Ledger::new(s.home.path(), FaultPlan::none()),
+            Some(server) => Ledger::on_server(server.clone(), FaultPlan::none()),
+        };
+        ledger.database().create(&Control::default()).expect("tables");
+    };
+    for (to, there) in [("a server", on_server(&database, 2)), ("a file", at_home(3))] {
+        half(&there);
+        for (tool, request) in [
+            ("status", json!({})),
+            ("recall", json!({ "query": "ledger" })),
+            ("remember", json!({ "text": "x" })),
+        ] {
+            let error = there.reply(tool, request).expect_err("half a copy");
+            assert_eq!(error.kind(), ErrorKind::NotInitialized, "{tool}: {error}");
+            assert!(error.to_string().contains("cut off"), "{tool}: {error}");
+            let hint = error.hint();
+            assert!(hint.contains("migrate-store") && hint.contains("strata init"), "{tool}: {hint}");
+        }
+        let report = there.ok("doctor", json!({}));
+        assert!(report["findings"].to_string().contains("cut off"), "{report:#}");
+        assert_eq!(there.ok("init", json!({}))["created"], true, "{to}");
+        there.remember("begun anew");
+        assert_healthy(&there);
+    }
+    // A death behind the rows.
+    let beside = "another";
+    let target = at(TestHome::on(TestStore::Sqlite).existing(), &database.url(), beside, 4);
+    half(&target);
+    here.ok("migrate_store", json!({ "from": "sqlite", "to": database.url(), "server_tenant": beside }));
+    assert_eq!(export(&target, "b.jsonl"), exported);
+    assert_eq!(target.ok("status", json!({}))["holds"]["unfinished_move"], Value::Null);
+    let ledger = target.engine.existing_ledger().expect("a ledger");
+    let marked = ledger.write(&Control::default(), target.engine.clock().now(), |w| {
+        w.set_setting("unfinished_move", "1 00")
+    });
+    marked.expect("set");
+    assert_eq!(target.ok("status", json!({}))["holds"]["unfinished_move"], true);
+    assert!(target.text("status", json!({})).contains("migrate-store"));
+    let report = target.ok("doctor", json!({}));
+    let told = |f: &Value| f["check"] == "move" && f["status"] == "warn";
+    assert!(report["findings"].as_array().expect("findings").iter().any(told), "{report:#}");
 }
 
 /// Texts of many scripts: composed and not, from both directions, of emoji, of four bytes, with marks.

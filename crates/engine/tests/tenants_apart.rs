@@ -100,6 +100,9 @@ fn furnished(s: &Session) -> (Vec<String>, Vec<String>) {
         );
     }
     s.ok("contradictions", json!({}));
+    let todo = s.ok("add_todo", json!({ "content": text("gate"), "domain": ASKED, "notes": TOLD }));
+    ids.extend(todo["id"].as_str().map(str::to_owned));
+    s.ok("update_todo", json!({ "todo_id": todo["id"], "status": "in_progress" }));
     s.ok("snapshot_create", json!({ "version_id": ASKED, "label": TOLD }));
     let folder = s.home.path().join("papers");
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -147,7 +150,7 @@ impl Known {
             (Some("boolean"), "follow") => vec![json!(false)],
             (Some("boolean"), _) => vec![json!(true)],
             (Some("object"), _) => vec![json!({ "k": "v" })],
-            (_, "id" | "supersedes" | "amends" | "memory") => {
+            (_, "id" | "supersedes" | "amends" | "memory" | "todo_id" | "blocked_by") => {
                 texts(&[self.ids.as_slice(), &["1".to_owned(), "#2".to_owned()]].concat())
             }
             (_, "target" | "entity_id" | "entity") => {

@@ -2,7 +2,10 @@
 
 mod support;
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use serde_json::json;
 use strata_core::{
@@ -12,6 +15,7 @@ use strata_core::{
     policy::Action,
     principal::{Face, PrincipalKind},
     scope::Scope,
+    signing::{DerivationParams, SecretKey},
     time::Timestamp,
 };
 use strata_engine::{
@@ -65,6 +69,17 @@ fn list(session: &Session) -> Vec<String> {
 
 fn folder(session: &Session) -> PathBuf {
     session.home.path().join("vault").join("knowledge").join("shared")
+}
+
+/// Saves a file as an editor does.
+fn save(file: &Path, bytes: impl AsRef<[u8]>) {
+    strata_store::files::write_atomic(file, bytes.as_ref()).expect("saved");
+}
+
+fn history(session: &Session, name: &str) -> Vec<Origin> {
+    let place = place(session, name);
+    let rows = with_call(session, |call| vault::history(&session.engine, call, &place)).expect("history");
+    rows.into_iter().map(|row| row.origin).collect()
 }
 
 fn on_disk(session: &Session) -> bool {
@@ -187,14 +202,14 @@ fn what_hands_did_is_kept_before_the_next_edit() {
     }
     write(&session, "notes", "## A\n\nfirst\n");
     let file = folder(&session).join("notes.md");
-    fs::write(&file, "## A\n\nby hand\n").expect("saved");
-    fs::write(folder(&session).join("new one.md"), "## B\n\nThe cache lives in Valkey.\n").expect("saved");
+    save(&file, "## A\n\nby hand\n");
+    save(&folder(&session).join("new one.md"), "## B\n\nThe cache lives in Valkey.\n");
     assert_eq!(list(&session), ["shared/new one.md", "shared/notes.md"]);
     assert_eq!(read(&session, "notes").expect("read"), "## A\n\nby hand\n");
     assert_eq!(session.recall("where does the cache live? valkey").len(), 1);
     let place = place(&session, "notes");
     let seen = std::cell::RefCell::new(String::new());
-    fs::write(&file, "## A\n\nby hand again\n").expect("saved");
+    save(&file, "## A\n\nby hand again\n");
     with_call(&session, |call| {
         vault::edit(&session.engine, call, &place, &Change::new("test"), &mut |text| {
             seen.replace(text.unwrap_or_default().to_owned());
@@ -211,7 +226,7 @@ fn what_hands_did_is_kept_before_the_next_edit() {
     assert_eq!(origins, [Origin::Tool, Origin::Hand, Origin::Hand, Origin::Tool]);
     assert_eq!(rows[1].writer, "system:vault");
     // To go back to what stood there before is an edit like any other.
-    fs::write(&file, "## A\n\nby hand\n").expect("saved");
+    save(&file, "## A\n\nby hand\n");
     assert_eq!(read(&session, "notes").expect("read"), "## A\n\nby hand\n");
     fs::remove_file(&file).expect("deleted");
     assert_eq!(list(&session), ["shared/new one.md"]);
@@ -224,7 +239,7 @@ fn a_folder_that_vanishes_deletes_nothing() {
         return;
     }
     write(&session, "one", "## A\n\nThe build runs on Jenkins.\n");
-    write(&session, "two", "## B\n\nThe tests run nightly.\n");
+    write(&session, "two", "## B\n\nReleases carry a tag.\n");
     let (there, away) = (folder(&session), session.home.path().join("away"));
     let empty = |session: &Session| {
         let states = with_call(session, |call| vault::list(&session.engine, call)).expect("a list");
@@ -232,7 +247,7 @@ fn a_folder_that_vanishes_deletes_nothing() {
         assert!(states.iter().all(|file| matches!(file.state, FileState::Unavailable(_))), "{states:?}");
         assert_eq!(session.recall("what does the build run on? jenkins").len(), 1);
         assert_eq!(read(session, "one").map_err(|e| e.kind()), Err(ErrorKind::Conflict));
-        assert_eq!(try_write(session, "one", "x\n").map_err(|e| e.kind()).err().is_some(), true);
+        assert!(try_write(session, "one", "x\n").is_err());
     };
     fs::rename(&there, &away).expect("moved");
     empty(&session);
@@ -243,4 +258,244 @@ fn a_folder_that_vanishes_deletes_nothing() {
     assert_eq!(read(&session, "one").expect("read"), "## A\n\nThe build runs on Jenkins.\n");
     let rows = with_call(&session, |call| vault::history(&session.engine, call, &place(&session, "one")));
     assert_eq!(rows.expect("history").len(), 1);
+}
+
+#[test]
+fn what_cannot_be_read_is_told_of_and_everything_else_works() {
+    let session = Session::new();
+    if !on_disk(&session) {
+        return;
+    }
+    write(&session, "good", "## A\n\nThe good file.\n");
+    let folder = folder(&session);
+    save(&folder.join("latin.md"), b"## A\n\nM\xfcller\n");
+    save(&folder.join("large.md"), vec![b'x'; (vault::MAX_FILE + 1) as usize]);
+    save(&folder.join("con.md"), "## A\n");
+    let outside = session.home.path().join("outside.md");
+    save(&outside, "## Secret\n\nelsewhere\n");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(&outside, folder.join("link.md")).expect("a link");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(session.home.path(), folder.join("out")).expect("a link");
+    let shared = Name::parse("shared").expect("a name");
+    let seen = with_call(&session, |call| vault::look(&session.engine, call, &shared)).expect("a look");
+    let problems: Vec<&str> = seen.problems.iter().map(|problem| problem.place.as_str()).collect();
+    assert_eq!(problems, ["con.md", "large.md", "latin.md"]);
+    assert!(seen.problems[2].reason.contains("UTF-8"), "{:?}", seen.problems);
+    assert_eq!(list(&session), ["shared/good.md"]);
+    assert_eq!(read(&session, "good").expect("read"), "## A\n\nThe good file.\n");
+    assert!(write(&session, "good", "## A\n\nStill good.\n").is_changed());
+    for name in ["latin", "link", "out/outside"] {
+        assert!(read(&session, name).is_err(), "{name}");
+        assert!(try_write(&session, name, "x\n").is_err(), "{name}");
+    }
+    assert_eq!(fs::read(&outside).expect("there"), b"## Secret\n\nelsewhere\n");
+    let doctor = session.ok("doctor", json!({}));
+    let vault = doctor["findings"].as_array().expect("findings").iter().find(|f| f["check"] == "vault");
+    assert!(vault.is_some_and(|f| f["detail"].as_str().is_some_and(|d| d.contains("latin.md"))), "{doctor}");
+    // A file that turns unreadable keeps what it said, and is no deletion.
+    save(&folder.join("good.md"), b"\xff\xfe");
+    let seen = with_call(&session, |call| vault::look(&session.engine, call, &shared)).expect("a look");
+    assert!(seen.files.iter().any(|f| matches!(f.state, FileState::Unreadable(_))), "{:?}", seen.files);
+    assert_eq!(session.recall("still good").len(), 1);
+    save(&folder.join("good.md"), "## A\n\nGood again.\n");
+    assert_eq!(history(&session, "good"), [Origin::Hand, Origin::Tool, Origin::Tool]);
+}
+
+#[test]
+fn a_name_that_is_the_same_to_a_person_makes_no_twin() {
+    let session = Session::new();
+    write(&session, "my-note", "one\n");
+    assert_eq!(write(&session, "My Note", "two\n").place.path.to_string(), "my-note.md");
+    assert_eq!(list(&session), ["shared/my-note.md"]);
+    // Not even when two come at once: the second looked before the first was there.
+    let shared = Name::parse("shared").expect("a name");
+    let twin =
+        Place::new(shared, strata_core::knowledge::name::VaultPath::parse("MY_NOTE.md").expect("a path"));
+    let refused = with_call(&session, |call| {
+        vault::edit(&session.engine, call, &twin, &Change::new("test"), &mut |_| {
+            Ok(Edited::Write("three\n".into(), Event::new(Operation::DomainCreated, "")))
+        })
+    });
+    assert_eq!(refused.map_err(|e| e.kind()).err(), Some(ErrorKind::Conflict));
+    assert_eq!(list(&session), ["shared/my-note.md"]);
+    write(&session, "infra/proxy", "deep\n");
+    assert_eq!(read(&session, "proxy").expect("found in its folder"), "deep\n");
+    for bad in ["", "..", "../x", "/etc/x", "a\\b", "nul", "a\u{7}b"] {
+        let found = with_call(&session, |call| vault::locate(&session.engine, call, "domain", bad));
+        assert_eq!(found.map_err(|e| e.kind()).err(), Some(ErrorKind::Invalid), "{bad:?}");
+    }
+}
+
+#[test]
+fn two_files_change_together_or_not_at_all() {
+    let session = Session::new();
+    write(&session, "a", "from a\n");
+    write(&session, "b", "from b\n");
+    let places = [place(&session, "b"), place(&session, "a")];
+    let before = with_call(&session, |call| session.engine.read(call, |r| Ok(r.head()?.seq))).expect("head");
+    let refused = with_call(&session, |call| {
+        vault::edit_all(&session.engine, call, &places, &Change::new("test"), &mut |texts| {
+            assert_eq!(texts, [Some("from b\n"), Some("from a\n")]);
+            let large = "x".repeat(vault::MAX_FILE as usize + 1);
+            Ok(vec![
+                Edited::Write("changed\n".into(), Event::new(Operation::SectionCreated, "")),
+                Edited::Write(large, Event::new(Operation::SectionDeleted, "")),
+            ])
+        })
+    });
+    assert_eq!(refused.map_err(|e| e.kind()).err(), Some(ErrorKind::TooLarge));
+    assert_eq!(
+        with_call(&session, |call| session.engine.read(call, |r| Ok(r.head()?.seq))).expect("head"),
+        before
+    );
+    let moved = with_call(&session, |call| {
+        vault::edit_all(&session.engine, call, &places, &Change::new("test"), &mut |_| {
+            Ok(vec![
+                Edited::Write(
+                    "from b\nfrom a\n".into(),
+                    Event::new(Operation::SectionCreated, "").section("A"),
+                ),
+                Edited::Delete(Event::new(Operation::SectionDeleted, "").section("A")),
+            ])
+        })
+    })
+    .expect("moved");
+    assert_eq!(moved.iter().map(|w| w.seq).collect::<Vec<_>>(), [Some(before + 1), Some(before + 2)]);
+    assert_eq!(list(&session), ["shared/b.md"]);
+}
+
+#[test]
+fn a_rollback_brings_the_files_back_and_can_be_undone() {
+    let mut session = Session::new().of_kind(PrincipalKind::Human);
+    write(&session, "kept", "kept\n");
+    write(&session, "changed", "before\n");
+    write(&session, "removed", "will go\n");
+    session.ok("snapshot_create", json!({ "version_id": "good" }));
+    write(&session, "changed", "after\n");
+    write(&session, "added", "new\n");
+    let place = place(&session, "removed");
+    with_call(&session, |call| {
+        vault::edit(&session.engine, call, &place, &Change::new("test"), &mut |_| {
+            Ok(Edited::Delete(Event::new(Operation::DomainDeleted, "")))
+        })
+    })
+    .expect("deleted");
+    let memory = session.remember("The deploy runs on Fridays.");
+    let done = session.ok("snapshot_rollback", json!({ "version_id": "good" }));
+    assert_eq!(done["files"], 3, "{done}");
+    assert_eq!(list(&session), ["shared/changed.md", "shared/kept.md", "shared/removed.md"]);
+    assert_eq!(read(&session, "changed").expect("read"), "before\n");
+    assert_eq!(history(&session, "changed"), [Origin::Restore, Origin::Tool, Origin::Tool]);
+    assert_eq!(session.ok("inspect", json!({ "id": memory }))["status"], "superseded");
+    let undone = session.ok("snapshot_rollback", json!({ "version_id": done["undo"] }));
+    assert_eq!(undone["files"], 3, "{undone}");
+    assert_eq!(list(&session), ["shared/added.md", "shared/changed.md", "shared/kept.md"]);
+    assert_eq!(read(&session, "changed").expect("read"), "after\n");
+    assert_eq!(session.ok("inspect", json!({ "id": memory }))["status"], "active");
+    session.scope = Scope { namespace: "claude".into(), ..Scope::user() };
+    write(&session, "private", "x\n");
+    session.set_kind(PrincipalKind::Agent);
+    session.scope = Scope::user();
+    let foreign = session.fails("snapshot_rollback", json!({ "version_id": done["undo"] }));
+    assert_eq!(foreign, ErrorKind::Refused, "a file of another namespace would change");
+}
+
+#[test]
+fn an_export_carries_the_files_and_comes_back_the_same() {
+    let session = Session::new().of_kind(PrincipalKind::Human);
+    write(&session, "infra/proxy", "# proxy\r\n\r\n## Port\r\n\r\n代理监听 8443 端口。\r\n");
+    write(&session, "infra/proxy", "# proxy\r\n\r\n## Port\r\n\r\n代理监听 9443 端口。\r\n");
+    write(&session, "gone", "short\n");
+    let gone = place(&session, "gone");
+    with_call(&session, |call| {
+        vault::edit(&session.engine, call, &gone, &Change::new("test"), &mut |_| {
+            Ok(Edited::Delete(Event::new(Operation::DomainDeleted, "away").with("file", "gone.md")))
+        })
+    })
+    .expect("deleted");
+    session.ok("snapshot_create", json!({ "version_id": "then" }));
+    write(&session, "infra/proxy", "# proxy\r\n\r\n## Port\r\n\r\n代理监听 7443 端口。\r\n");
+    let (first, second) = (session.home.path().join("a.jsonl"), session.home.path().join("b.jsonl"));
+    let exported = session.ok("export", json!({ "path": first }));
+    assert_eq!(exported["vault_files"], 2, "{exported}");
+    let other = Session::new().of_kind(PrincipalKind::Human);
+    let loaded = other.ok("load", json!({ "path": first }));
+    assert_eq!(loaded["vault_files"], 2, "{loaded}");
+    assert_eq!(list(&other), ["shared/infra/proxy.md"]);
+    assert_eq!(read(&other, "proxy").expect("read"), read(&session, "proxy").expect("read"));
+    if on_disk(&other) {
+        let bytes = fs::read(folder(&other).join("infra").join("proxy.md")).expect("made");
+        assert_eq!(bytes, read(&session, "proxy").expect("read").into_bytes());
+    }
+    assert_eq!(other.recall("代理监听哪个端口").len(), 1);
+    other.ok("export", json!({ "path": second }));
+    let texts = [&first, &second].map(|path| fs::read_to_string(path).expect("read"));
+    assert_eq!(texts[0].lines().count(), texts[1].lines().count());
+    for (one, other) in texts[0].lines().zip(texts[1].lines()) {
+        assert_eq!(one, other);
+    }
+    let again = other.ok("load", json!({ "path": first }));
+    assert_eq!((&again["vault_files"], &again["memories"]), (&json!(0), &json!(0)), "{again}");
+    // A snapshot that was loaded shows the files of its time.
+    let done = other.ok("snapshot_rollback", json!({ "version_id": "then" }));
+    assert_eq!(done["files"], 1, "{done}");
+    assert!(read(&other, "proxy").expect("read").contains("9443"));
+    let healthy = other.ok("doctor", json!({}));
+    assert_eq!(healthy["healthy"], true, "{healthy}");
+}
+
+#[test]
+fn doctor_notices_a_generation_that_was_changed_behind_the_ledger() {
+    let session = Session::new().of_kind(PrincipalKind::Human);
+    write(&session, "a", "the true text\n");
+    let sound = session.ok("doctor", json!({}));
+    assert_eq!(sound["healthy"], true, "{sound}");
+    let ledger = session.engine.existing_ledger().expect("there").database();
+    strata_testkit::tamper::tamper(ledger, strata_testkit::tamper::Damage::VaultContent);
+    let found = session.ok("doctor", json!({}));
+    assert_eq!(found["healthy"], false, "{found}");
+}
+
+#[test]
+fn a_purged_section_is_in_no_version_and_does_not_come_back() {
+    let mut session = Session::new().of_kind(PrincipalKind::Human);
+    let secret = || SecretKey::derive("correct horse", &[3; 16], DerivationParams::CHEAP).expect("derived");
+    session.secret = Some(secret());
+    session.ok("init", json!({}));
+    session.secret = None;
+    let text = "# people\n\n## Ada\n\nAda keeps the zeppelin hangar code in her sock drawer.\n\n## Bob\n\nBob tends bees.\n";
+    write(&session, "people", text);
+    write(&session, "people", &text.replace("bees", "quokkas"));
+    let before = session.home.path().join("before.jsonl");
+    session.ok("export", json!({ "path": before }));
+    let hit = session.ok("recall", json!({ "query": "zeppelin hangar code" }));
+    let id = hit["hits"][0]["id"].as_str().expect("an id").to_owned();
+    assert_eq!(session.fails("purge", json!({ "id": id })), ErrorKind::ApprovalRequired);
+    session.secret = Some(secret());
+    let elsewhere = tempfile::tempdir().expect("a directory");
+    let outside = elsewhere.path().join("kept.jsonl");
+    fs::copy(&before, &outside).expect("copied");
+    fs::remove_file(&before).expect("removed");
+    let backup = session.ok("backup_create", json!({}))["id"].clone();
+    let purged = session.ok("purge", json!({ "id": id, "backups": true }));
+    assert_eq!((&purged["verified"], &purged["remaining"]), (&json!(true), &json!([])), "{purged}");
+    assert_eq!(read(&session, "people").expect("read"), "# people\n\n## Bob\n\nBob tends quokkas.\n");
+    assert!(session.recall("zeppelin hangar code").is_empty());
+    assert_eq!(session.recall("who tends quokkas").len(), 1);
+    assert_eq!(session.ok("doctor", json!({}))["healthy"], true);
+    if on_disk(&session) {
+        session.ok("backup_restore", json!({ "id": backup, "force": true }));
+        assert_eq!(read(&session, "people").expect("read"), "# people\n\n## Bob\n\nBob tends quokkas.\n");
+        assert!(session.recall("zeppelin hangar code").is_empty());
+        assert_eq!(session.ok("doctor", json!({}))["healthy"], true);
+    }
+    let whole = session.ok("purge", json!({ "id": "vault:shared/people.md", "backups": true }));
+    // The backup that the restore made has a version of its own, which no other line of changes knows: it is named.
+    assert_eq!(whole["remaining"], json!([]), "{whole}");
+    assert!(list(&session).is_empty());
+    // What was purged here stays out, whatever file brings it.
+    let loaded = session.ok("load", json!({ "path": outside }));
+    assert_eq!(loaded["vault_files"], 0, "{loaded}");
+    assert!(session.recall("zeppelin hangar code").is_empty());
 }

@@ -170,6 +170,10 @@ impl TruthReader for Generated {
         Ok((first..=self.size()).take(limit).map(Self::change).collect())
     }
 
+    fn latest_of_memories(&self, _: Mark, _: usize) -> Result<Vec<Change>, StoreError> {
+        Ok(Vec::new())
+    }
+
     fn pending(&self, after: Mark) -> Result<u64, StoreError> {
         Ok(self.size().saturating_sub(after.seq.unsigned_abs()))
     }

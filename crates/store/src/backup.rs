@@ -101,6 +101,8 @@ pub struct Restored {
     pub head: Head,
     /// How many things the backup held that were purged since, and that were purged again.
     pub purged_again: usize,
+    /// What would take the bytes of what was replaced out of a server's files: statements for its owner.
+    pub left: Vec<String>,
 }
 
 /// Makes a backup named `id` in the directory `backups`. A reader never sees half a backup.
@@ -265,8 +267,8 @@ pub fn restore(
     purged.extend(live_tombstones(ledger, &copy, control, how.force)?);
     let purged_again = prepare(&copy, control, how, &manifest, &purged, seal)?;
     ledger.database().restore_from(control, copy.database().path())?;
-    ledger.database().compact(control)?;
-    Ok(Restored { head: ledger.read(control, |read| read.head())?, purged_again })
+    let left = ledger.database().compact(control)?;
+    Ok(Restored { head: ledger.read(control, |read| read.head())?, purged_again, left })
 }
 
 /// Makes of the backup's ledger what is to be put in place. Returns how many things it purged.

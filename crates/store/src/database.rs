@@ -130,11 +130,33 @@ impl Database {
         either!(self, store => store.create(control, seed))
     }
 
+    /// Whether there are tables for a tenant to come into: always so in a file, which has no other tenant.
+    ///
+    /// # Errors
+    /// Those of connecting to a server.
+    pub fn is_made(&self, control: &Control) -> Result<bool, StoreError> {
+        match &self.driver {
+            Driver::Sqlite(_) => Ok(true),
+            Driver::Postgres(store) => store.is_made(control),
+        }
+    }
+
+    /// Whether a role of the server can be let in by [`Self::admit`]. Changes nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::UnfitRole`]; [`StoreError::Invalid`] for a file.
+    pub fn check_role(&self, control: &Control, role: &str) -> Result<(), StoreError> {
+        match &self.driver {
+            Driver::Sqlite(_) => Err(StoreError::Invalid("a file has no roles".into())),
+            Driver::Postgres(store) => store.check_role(control, role),
+        }
+    }
+
     /// Lets another role of the server read and write every tenant's rows, each under its tenant's name, but not
     /// change the schema. The schema is made if it is missing.
     ///
     /// # Errors
-    /// [`StoreError::Invalid`] for a file; [`StoreError::ReadOnly`] when this role is not the schema's owner.
+    /// [`StoreError::Invalid`] for a file; [`StoreError::AwaitsOwner`] when this role is not the schema's owner.
     pub fn admit(&self, control: &Control, role: &str) -> Result<(), StoreError> {
         match &self.driver {
             Driver::Sqlite(_) => Err(StoreError::Invalid("a file has no roles".into())),
@@ -211,17 +233,26 @@ impl Database {
         either!(self, store => store.checkpoint(control))
     }
 
-    /// Rewrites the file without free space and empties the log, so that no deleted byte remains.
-    pub fn compact(&self, control: &Control) -> Result<(), StoreError> {
-        either!(self, store => store.compact(control))
+    /// Rewrites everything, so that no deleted byte remains; see [`Self::rewrite`].
+    pub fn compact(&self, control: &Control) -> Result<Vec<String>, StoreError> {
+        self.rewrite(control, Rewrite::Everything)
     }
 
-    /// Rewrites what holds deleted bytes: a file as a whole; of a server the tables that `which` says, for as long as
+    /// Rewrites what holds deleted bytes: a file as a whole, and empties its log; of a server the tables that `which` says, for as long as
     /// its other tenants may be made to wait. Returns the statements that the server's owner is left to run.
     pub fn rewrite(&self, control: &Control, which: Rewrite) -> Result<Vec<String>, StoreError> {
         match &self.driver {
             Driver::Sqlite(store) => store.compact(control).map(|()| Vec::new()),
             Driver::Postgres(store) => store.rewrite(control, which),
+        }
+    }
+
+    /// Lets a server look at what many new rows hold, so that it goes on choosing the right indexes. A file needs none of
+    /// that: what is asked of it does not depend on how much it holds.
+    pub fn analyze(&self, control: &Control) -> Result<(), StoreError> {
+        match &self.driver {
+            Driver::Sqlite(_) => Ok(()),
+            Driver::Postgres(store) => store.analyze(control),
         }
     }
 

@@ -136,6 +136,18 @@ pub enum TlsFailure {
         /// What is wrong.
         detail: String,
     },
+    /// It does not let this user in unencrypted, which is what was tried last.
+    #[error("the server does not let this user in without encryption: {detail}")]
+    Wanted {
+        /// What it said.
+        detail: String,
+    },
+    /// It cannot bind the password to this connection, as the address asks for.
+    #[error("the password cannot be bound to this connection: {detail}")]
+    NotBound {
+        /// Why.
+        detail: String,
+    },
     /// Both sides found no common ground.
     #[error("the TLS handshake failed: {detail}")]
     Handshake {
@@ -153,7 +165,8 @@ impl TlsFailure {
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::NotOffered => {
-                "let the administrator turn `ssl` on; where nobody can listen, `sslmode=disable` does without"
+                "let the administrator turn `ssl` on; where nobody can listen, `sslmode=disable` without \
+                 `channel_binding=require` does"
             }
             Self::UnknownIssuer => "name the file of the authority's certificate with `sslrootcert`",
             Self::OtherName { .. } => {
@@ -169,11 +182,36 @@ impl TlsFailure {
                 "name a certificate that the server trusts with `sslcert` and `sslkey`"
             }
             Self::File { .. } => "correct the option in the address or the environment, or the file",
+            Self::Wanted { .. } => {
+                "write `sslmode=require`, or better `verify-full`, into the address; if that is refused too, the administrator \
+                 lets user, database and host in (pg_hba.conf)"
+            }
+            Self::NotBound { .. } => {
+                "`channel_binding=require` needs TLS and a password kept as SCRAM (`password_encryption = scram-sha-256`, \
+                 then set it again); without it write `channel_binding=prefer`"
+            }
             Self::Handshake { .. } => {
                 "the server must speak TLS 1.2 or 1.3; what it thinks stands in its log"
             }
         }
     }
+}
+
+/// Why a role is no application's role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum UnfitRole {
+    /// There is none of that name.
+    #[error("is not there")]
+    Missing,
+    /// It sees every row.
+    #[error("is a superuser, whom row security does not bind")]
+    Superuser,
+    /// The same.
+    #[error("has BYPASSRLS, so row security does not bind it")]
+    PassesOver,
+    /// It can lift row security.
+    #[error("owns the schema or has its owner's rights, and can lift row security")]
+    Owner,
 }
 
 /// A failure of the store.
@@ -188,6 +226,14 @@ pub enum StoreError {
     /// The call's deadline passed while the store was at work.
     #[error("the deadline passed before the store had answered")]
     Deadline,
+    /// The server ended a statement of its own accord, or by somebody else's: a limit of its administrator's.
+    #[error("`{}` ended a statement by itself: {detail}", place.display())]
+    Stopped {
+        /// User, host and database.
+        place: PathBuf,
+        /// What the server said, and the limit that is set for this role.
+        detail: String,
+    },
     /// The caller withdrew the call.
     #[error("the call was cancelled")]
     Cancelled,
@@ -215,6 +261,49 @@ pub enum StoreError {
         /// Why not.
         why: TlsFailure,
     },
+    /// Something answers there that is no PostgreSQL.
+    #[error("what listens at `{}` does not answer as PostgreSQL does: {detail}", place.display())]
+    NotPostgres {
+        /// User, host and database.
+        place: PathBuf,
+        /// What it did.
+        detail: String,
+    },
+    /// An address asks for something that there is not.
+    #[error("the store's address has an option `{name}`, which Strata does not know")]
+    UnknownOption {
+        /// The option.
+        name: String,
+    },
+    /// The server's owner has not given this role the right.
+    #[error("`{}` does not allow this to its user: {detail}", place.display())]
+    Forbidden {
+        /// User, host and database.
+        place: PathBuf,
+        /// What the server said.
+        detail: String,
+    },
+    /// The tables on the server are missing or older than this binary, and this role may not make them.
+    #[error(
+        "{} {}: {detail}", if *made { "this role may not bring up to date" } else { "no Strata store, and this role may not make one, at" },
+        place.display()
+    )]
+    AwaitsOwner {
+        /// User, host and database.
+        place: PathBuf,
+        /// Whether the schema is there.
+        made: bool,
+        /// What the server said.
+        detail: String,
+    },
+    /// A role that cannot be the application's.
+    #[error("the role `{role}` {why}")]
+    UnfitRole {
+        /// The role.
+        role: String,
+        /// Why.
+        why: UnfitRole,
+    },
     /// The server, or this role's share of it, has no connection left.
     #[error("`{}` has no connection left", place.display())]
     TooManyConnections {
@@ -230,9 +319,15 @@ pub enum StoreError {
         unknown: bool,
     },
     /// Nothing is stored at this place yet.
-    #[error("`{}` has not been initialised", path.display())]
+    #[error("no Strata store at {}", path.display())]
     NotInitialized {
         /// Where the database would be.
+        path: PathBuf,
+    },
+    /// A move or a restore to this place ended before it was complete.
+    #[error("`{}` was to receive a memory, and that was cut off before it was complete", path.display())]
+    CutOff {
+        /// The database.
         path: PathBuf,
     },
     /// The place can be read but not written.
@@ -351,13 +446,18 @@ impl StoreError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Busy { .. } => ErrorKind::Busy,
-            Self::Deadline => ErrorKind::Deadline,
+            Self::Deadline | Self::Stopped { .. } => ErrorKind::Deadline,
             Self::Cancelled => ErrorKind::Cancelled,
-            Self::NotInitialized { .. } => ErrorKind::NotInitialized,
+            Self::NotInitialized { .. } | Self::CutOff { .. } | Self::AwaitsOwner { made: false, .. } => {
+                ErrorKind::NotInitialized
+            }
             Self::TooManyConnections { .. } => ErrorKind::Busy,
             Self::Unreachable { .. }
             | Self::NotAdmitted { .. }
             | Self::NotEncrypted { .. }
+            | Self::NotPostgres { .. }
+            | Self::Forbidden { .. }
+            | Self::AwaitsOwner { made: true, .. }
             | Self::Disconnected { .. }
             | Self::ReadOnly { .. }
             | Self::Full { .. }
@@ -370,7 +470,11 @@ impl StoreError {
             | Self::CopyDiffers { .. } => ErrorKind::Corrupt,
             Self::Conflict(_) => ErrorKind::Conflict,
             Self::NotFound { .. } => ErrorKind::NotFound,
-            Self::Ambiguous { .. } | Self::Invalid(_) | Self::Parse(_) => ErrorKind::Invalid,
+            Self::Ambiguous { .. }
+            | Self::Invalid(_)
+            | Self::UnknownOption { .. }
+            | Self::UnfitRole { .. }
+            | Self::Parse(_) => ErrorKind::Invalid,
             Self::Internal(_) => ErrorKind::Internal,
         }
     }
@@ -382,15 +486,48 @@ impl StoreError {
                 "try again; if it stays busy, look for a stuck process with `strata doctor`".into()
             }
             Self::Deadline => "ask for less, or allow more time".into(),
+            Self::Stopped { .. } => {
+                "let the administrator raise `statement_timeout` of the role or the database, or ask for less".into()
+            }
             Self::Cancelled => "nothing was changed; call again when wanted".into(),
-            Self::NotInitialized { .. } => "run `strata init`, or store something first".into(),
+            Self::NotInitialized { .. } => "run `strata init`, or just store something".into(),
             Self::Unreachable { .. } => {
                 "check that the server runs and that host, port and database of the address are right".into()
+            }
+            Self::NotAdmitted { detail, .. } if detail.contains("pg_hba.conf") => {
+                "let the administrator let user, database and host in (pg_hba.conf), encrypted or not as the message says".into()
             }
             Self::NotAdmitted { .. } => {
                 "check the user and the password of the address, and what the server's administrator allows".into()
             }
             Self::NotEncrypted { why, .. } => why.hint().into(),
+            Self::NotPostgres { .. } => {
+                "check host and port of the address, and that PostgreSQL is what listens there, usually on port 5432; a proxy before \
+                 a server that is down does the same"
+                    .into()
+            }
+            Self::UnknownOption { .. } => {
+                "leave it out; there are sslmode, sslrootcert, sslcert, sslkey, channel_binding, connect_timeout, \
+                 application_name, host, hostaddr"
+                    .into()
+            }
+            Self::Forbidden { .. } => {
+                "let the schema's owner give the role its rights: `strata init --store ... --app-role ROLE`".into()
+            }
+            Self::AwaitsOwner { .. } => {
+                "let the database's owner run `strata init --store ... --app-role ROLE`, with this role's name for ROLE".into()
+            }
+            Self::UnfitRole { why: UnfitRole::Missing, role } => {
+                format!("let the administrator make it: CREATE ROLE {role} LOGIN NOSUPERUSER NOBYPASSRLS; then run this again")
+            }
+            Self::UnfitRole { .. } => {
+                "nothing was changed; name a role of its own, or leave it out: the owner uses the store without it".into()
+            }
+            Self::CutOff { .. } => {
+                "run the same `strata migrate-store` again: it begins anew, and the old place is as it was; or run \
+                 `strata init` to begin with an empty store here"
+                    .into()
+            }
             Self::TooManyConnections { .. } => {
                 "try again; if it stays so, let the administrator raise `max_connections` or the role's limit".into()
             }
@@ -400,6 +537,9 @@ impl StoreError {
                 "reading works; to write, make the store writable or choose another with `--home` or `--store`".into()
             }
             Self::Full { .. } => "free some space and try again; nothing was changed".into(),
+            Self::Io { path, .. } if path.starts_with("postgres:") => {
+                "let the server's administrator look at its disk and its log".into()
+            }
             Self::Io { .. } => {
                 "check the disk and the permissions of the home, then run `strata doctor`".into()
             }
@@ -425,7 +565,7 @@ impl StoreError {
                 "name an empty place; `export` there and `load` here put two memories together".into()
             }
             Self::Conflict(Conflict::NewerData { .. }) => {
-                "back up the live ledger first, then restore with force".into()
+                "make a backup of what is stored now, then restore with `force`".into()
             }
             Self::Conflict(Conflict::IdTaken { .. }) => "draw another id and try again".into(),
             Self::Conflict(Conflict::ContentTaken { by }) => {

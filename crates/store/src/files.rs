@@ -409,7 +409,7 @@ pub(crate) fn explain_io(doing: &'static str, path: &Path, error: &io::Error) ->
 }
 
 /// The directory a path lies in; `.` for a bare name.
-pub(crate) fn directory_of(path: &Path) -> &Path {
+pub fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
 }
 

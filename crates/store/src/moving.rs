@@ -16,7 +16,7 @@ use crate::{
     error::StoreError,
     faults::FaultPlan,
     files::{explain_io, make_private_directory},
-    ledger::{FILE_NAME, Ledger, NewAudit},
+    ledger::{FILE_NAME, Ledger, LedgerRead, NewAudit},
     sql::Control,
 };
 
@@ -88,6 +88,11 @@ pub fn move_ledger(
 /// Takes the mark off a target whose move is complete: from now on it is a ledger like any other.
 pub fn finish(target: &Ledger, control: &Control, now: Timestamp) -> Result<(), StoreError> {
     target.write(control, now, |write| write.remove_setting(UNFINISHED))
+}
+
+/// Whether a move to this ledger was cut off when its rows were there and before it was looked over.
+pub fn is_unfinished(read: &LedgerRead<'_>) -> Result<bool, StoreError> {
+    Ok(read.setting(UNFINISHED)?.is_some())
 }
 
 /// The setting that marks a target until its move is complete; it says where the source stood.

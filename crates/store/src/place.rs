@@ -65,6 +65,8 @@ impl fmt::Display for Place {
 pub struct Server {
     address: postgres::Address,
     tenant: Arc<str>,
+    /// All that this process keeps open there by this handle and its clones.
+    household: postgres::Household,
 }
 
 /// The longest name of a tenant, in bytes.
@@ -87,7 +89,8 @@ impl Server {
     /// The same, and for words of encryption that there are not or that do not go together.
     pub fn parse_with(url: &str, tenant: &str, environment: &TlsOptions) -> Result<Self, StoreError> {
         check_tenant(tenant)?;
-        Ok(Self { address: postgres::Address::parse(url, environment)?, tenant: tenant.into() })
+        let address = postgres::Address::parse(url, environment)?;
+        Ok(Self { address, tenant: tenant.into(), household: postgres::Household::default() })
     }
 
     /// Another tenant's rows on the same server.
@@ -116,6 +119,10 @@ impl Server {
 
     pub(crate) const fn address(&self) -> &postgres::Address {
         &self.address
+    }
+
+    pub(crate) const fn household(&self) -> &postgres::Household {
+        &self.household
     }
 }
 

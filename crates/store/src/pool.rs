@@ -89,6 +89,12 @@ impl<C: Lendable> Pool<C> {
         Ok(lease)
     }
 
+    /// Closes the idle connections; whether there were any.
+    pub(crate) fn close_idle(&self) -> bool {
+        let idle = std::mem::take(&mut self.state().idle);
+        !idle.is_empty()
+    }
+
     /// Closes the idle connections and, when they come back, those lent now.
     pub(crate) fn clear(&self) {
         let mut state = self.state();

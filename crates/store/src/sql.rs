@@ -40,6 +40,18 @@ impl Control {
         self
     }
 
+    /// The same for who has been waiting since `started`, and does not begin anew.
+    #[must_use]
+    pub(crate) fn since(&self, started: Instant) -> Self {
+        Self { patience: self.patience.saturating_sub(started.elapsed()), ..self.clone() }
+    }
+
+    /// How long a single wait may take: no longer than the patience, nor beyond the deadline. At least a millisecond.
+    pub(crate) fn longest_wait(&self) -> Duration {
+        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        left.map_or(self.patience, |left| left.min(self.patience)).max(Duration::from_millis(1))
+    }
+
     /// Fails once the call was withdrawn or its deadline has passed.
     pub fn check(&self) -> Result<(), StoreError> {
         if self.cancel.is_cancelled() {

@@ -225,7 +225,7 @@ fn a_job_has_one_worker_at_a_time() {
     .expect("renewed");
     at(7, &|w| {
         assert_eq!(w.take_job("reindex", "b", Timestamp(12))?, None, "still held");
-        assert_eq!(w.start_alone(&job(1), "b", Timestamp(12), None)?, None);
+        assert_eq!(w.start_alone(&job(1), "b", Timestamp(12))?, None);
         Ok(())
     })
     .expect("worked");
@@ -240,14 +240,19 @@ fn a_job_has_one_worker_at_a_time() {
     at(10, &|w| w.finish_job(first.id.as_str(), "b", JobState::Done, "{\"n\":1}")).expect("finished");
     assert_eq!(fixture.read(|r| r.last_done("reindex")).and_then(|j| j.finished_at), Some(Timestamp(10)));
     at(11, &|w| {
-        let alone = w.start_alone(&job(1), "c", Timestamp(15), Some("b"))?.expect("nobody at work");
+        let alone = w.start_alone(&job(1), "c", Timestamp(15))?.expect("nobody at work");
         assert!(w.cancel_job(&alone.id)?);
         assert!(!w.cancel_job(&alone.id)?);
         let renewed = w.renew_job(&alone.id, "c", Timestamp(30), Progress { done: 1, total: 1, message: "" });
         assert_eq!(renewed.expect_err("cancelled").kind(), ErrorKind::Conflict);
-        w.start_alone(&job(1), "d", Timestamp(40), None)?;
-        assert_eq!(w.start_alone(&job(1), "e", Timestamp(40), Some("another"))?, None);
-        let taken = w.start_alone(&job(1), "e", Timestamp(12), Some("d"))?;
+        w.start_alone(&job(1), "d", Timestamp(40))?;
+        assert_eq!(w.end_jobs_of(&["another".to_owned()], None)?, 0);
+        assert_eq!(w.start_alone(&job(1), "e", Timestamp(40))?, None);
+        assert_eq!(w.workers()?, ["d"]);
+        let gone = ["another".to_owned(), "d".to_owned()];
+        assert_eq!(w.end_jobs_of(&gone, Some("import"))?, 0, "of another kind");
+        assert_eq!(w.end_jobs_of(&gone, Some("reindex"))?, 1);
+        let taken = w.start_alone(&job(1), "e", Timestamp(12))?;
         assert!(taken.is_some(), "the process of the holder is gone");
         Ok(())
     })

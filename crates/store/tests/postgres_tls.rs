@@ -185,10 +185,19 @@ fn a_server_that_wants_it_otherwise_is_asked_again() {
     assert!(at("closed", "connect_timeout=9").expect("unless the server asks for it"));
     assert!(at("closed", "sslmode=allow").expect("encrypted"));
     assert!(!at("open", "sslmode=prefer").expect("plain"));
-    for (user, mode) in [("closed", "disable"), ("open", "require")] {
-        let error = at(user, &format!("sslmode={mode}")).expect_err("refused");
-        assert!(matches!(error, StoreError::NotAdmitted { .. }), "{error:?}");
-    }
+    let plain = at("closed", "sslmode=disable").expect_err("refused");
+    assert!(matches!(&plain, StoreError::NotEncrypted { why: TlsFailure::Wanted { .. }, .. }), "{plain:?}");
+    assert!(plain.hint().contains("sslmode=require"), "{}", plain.hint());
+    let error = at("open", "sslmode=require").expect_err("refused");
+    assert!(matches!(error, StoreError::NotAdmitted { .. }), "{error:?}");
+    assert!(error.hint().contains("pg_hba.conf"), "{}", error.hint());
+    // Whoever is let in without a password has none that could be bound.
+    let unbound = at("closed", "channel_binding=require").expect_err("nothing to bind");
+    assert!(
+        matches!(&unbound, StoreError::NotEncrypted { why: TlsFailure::NotBound { .. }, .. }),
+        "{unbound:?}"
+    );
+    assert!(unbound.hint().contains("channel_binding=prefer"), "{}", unbound.hint());
 }
 
 #[test]

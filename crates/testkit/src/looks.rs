@@ -45,6 +45,18 @@ impl TestDatabase {
         ))
     }
 
+    /// Whether the server was told to look at what this table holds, as far as it has counted that yet.
+    ///
+    /// # Panics
+    /// When the server does not answer.
+    pub fn was_analyzed(&self, table: &str) -> bool {
+        let query = format!(
+            "SELECT count(*) FROM pg_stat_user_tables
+             WHERE last_analyze IS NOT NULL AND relid = '{table}'::regclass"
+        );
+        self.ask(&query) == ["1"]
+    }
+
     /// How many rows a table has, whoever's they are.
     pub fn rows_in(&self, table: &str) -> usize {
         self.ask(&format!("SELECT count(*) FROM {table}")).concat().parse().expect("a number")

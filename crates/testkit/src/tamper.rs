@@ -48,6 +48,8 @@ pub enum Damage<'a> {
     States(i64),
     /// Other attributes of rules: another `priority`, `condition` or `switch`, their `end`, or none (`rows`).
     Rule(&'a str),
+    /// Other bytes in every generation of the vault's files.
+    VaultContent,
     /// Successors that do not exist.
     Successors,
     /// A snapshot moved to another place in the order of changes, by its name.
@@ -160,6 +162,9 @@ pub fn tamper(ledger: &Database, damage: Damage<'_>) {
              VALUES (999, 'future', 'x', 999, 999, 0)",
             Vec::new(),
         )],
+        Damage::VaultContent => {
+            vec![("UPDATE vault_generations SET content = $1", vec![(b"forged").into()])]
+        }
         Damage::Successors => vec![(
             "UPDATE memories SET superseded_by = 'mem_0000000000' WHERE superseded_by IS NOT NULL",
             Vec::new(),

@@ -184,7 +184,7 @@ fn of_several_places_the_nearest_says_what_holds() {
     let shown = binary().with("LAYERED_MEMORY_ROUTING_MODE", "advisory").json(["config", "show"]);
     assert_eq!(mode(&shown), "advisory");
     let namespace = |variables: &[(&str, &str)]| {
-        let binary = variables.iter().fold(strata(&home), |binary, (name, value)| binary.with(*name, *value));
+        let binary = variables.iter().fold(strata(&home), |binary, (name, value)| binary.with(name, value));
         binary.json(["config", "show"])["scope"].as_str().unwrap_or_default().to_owned()
     };
     assert_eq!(namespace(&[]), "team");

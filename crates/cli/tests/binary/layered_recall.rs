@@ -8,10 +8,10 @@ use strata_testkit::{
 
 use crate::strata;
 
-fn asked(script: &mut McpScript, tool: &str, arguments: Value) -> Value {
-    let answer = script.call(tool, &arguments);
+fn asked(script: &mut McpScript, tool: &str, arguments: &Value) -> Value {
+    let answer = script.call(tool, arguments);
     assert!(!answer.is_error, "{tool}: {}", answer.text);
-    serde_json::from_str(&answer.text).unwrap_or_else(|_| panic!("{tool} answers no JSON: {}", answer.text))
+    serde_json::from_str(&answer.text).expect("an answer in JSON")
 }
 
 #[test]
@@ -19,26 +19,26 @@ fn layered_27_29_30_31_33_39_a_client_writes_reads_and_recalls_files() {
     for era in Era::ALL {
         let home = TestHome::new();
         let mut script = McpScript::start(&strata(&home), era, &["--toolsets", "layered"]);
-        let none = asked(&mut script, "recall_knowledge", json!({ "keyword": "pool" }));
+        let none = asked(&mut script, "recall_knowledge", &json!({ "keyword": "pool" }));
         assert_eq!((&none["success"], &none["keyword"]), (&json!(false), &json!("pool")));
         let text = "# 数据库\n\n## 连接池\n\n连接池上限二十 (pool: 20)。\n\n## Other\n\nNothing.\n";
         let file = json!({ "filename": "infra/数据库.md", "content": text });
-        let made = asked(&mut script, "create_knowledge_file", file.clone());
+        let made = asked(&mut script, "create_knowledge_file", &file);
         assert_eq!((&made["action"], &made["l0_synced"]), (&json!("created"), &json!(true)), "{made}");
-        let again = asked(&mut script, "create_knowledge_file", file);
+        let again = asked(&mut script, "create_knowledge_file", &file);
         assert_eq!((&again["success"], &again["kind"]), (&json!(false), &json!("conflict")), "{again}");
         for (keyword, mode) in [("连接池", "keyword"), ("连接池", "bm25"), ("连接池上限", "hybrid")]
         {
             let found =
-                asked(&mut script, "recall_knowledge", json!({ "keyword": keyword, "search_mode": mode }));
+                asked(&mut script, "recall_knowledge", &json!({ "keyword": keyword, "search_mode": mode }));
             let hit = &found["results"][0];
             assert_eq!(hit["file"], "infra/数据库.md", "{mode}: {found}");
             assert_eq!(hit["sections"].as_array().map(Vec::len), Some(1), "{mode}: {found}");
             assert!(hit["sections"][0]["content"].as_str().is_some_and(|text| text.contains("pool: 20")));
         }
-        let scored = asked(&mut script, "recall_knowledge", json!({ "keyword": "连接池" }));
+        let scored = asked(&mut script, "recall_knowledge", &json!({ "keyword": "连接池" }));
         assert_eq!(scored["results"][0]["score"], 4.0, "one heading and two places");
-        let read = asked(&mut script, "get_knowledge_file", json!({ "filename": "infra/数据库.md" }));
+        let read = asked(&mut script, "get_knowledge_file", &json!({ "filename": "infra/数据库.md" }));
         assert_eq!(read["content"], text);
         let mode = script.call("recall_knowledge", &json!({ "keyword": "x", "search_mode": "vector" }));
         assert!(
@@ -47,16 +47,16 @@ fn layered_27_29_30_31_33_39_a_client_writes_reads_and_recalls_files() {
             mode.text
         );
         let long = json!({ "filename": "long.md", "content": "## A\n\nneedle \"quoted\"\n".repeat(6_000) });
-        asked(&mut script, "create_knowledge_file", long);
-        let page = asked(&mut script, "get_knowledge_file", json!({ "filename": "long.md" }));
+        asked(&mut script, "create_knowledge_file", &long);
+        let page = asked(&mut script, "get_knowledge_file", &json!({ "filename": "long.md" }));
         assert_eq!(page["truncated"], true);
-        asked(&mut script, "recall_knowledge", json!({ "keyword": "needle", "top_n": 50 }));
+        asked(&mut script, "recall_knowledge", &json!({ "keyword": "needle", "top_n": 50 }));
         assert_eq!(
-            asked(&mut script, "delete_knowledge_file", json!({ "filename": "long.md" }))["action"],
+            asked(&mut script, "delete_knowledge_file", &json!({ "filename": "long.md" }))["action"],
             "deleted"
         );
         // The older name is answered, too.
-        assert_eq!(asked(&mut script, "reindex_vector_store_tool", json!({}))["files"], 1);
+        assert_eq!(asked(&mut script, "reindex_vector_store_tool", &json!({}))["files"], 1);
         assert!(script.finish().status.success());
     }
 }

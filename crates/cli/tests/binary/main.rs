@@ -19,11 +19,13 @@ mod protocol;
 mod reference;
 mod rule_attacks;
 mod server_faults;
+mod server_first_use;
 mod server_leases;
 mod server_limits;
 mod server_replica;
 mod server_shared;
 mod story;
+mod todos;
 mod wording;
 
 use strata_testkit::{binary::Binary, home::TestHome};

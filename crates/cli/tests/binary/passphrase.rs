@@ -79,6 +79,19 @@ fn a_wrong_passphrase_file_is_a_typed_failure() {
 }
 
 #[test]
+fn a_passphrase_that_nobody_at_a_terminal_gives_makes_nothing() {
+    let home = TestHome::bare();
+    let file = home.file("passphrase", format!("{PASSPHRASE}\n")).display().to_string();
+    let refused = strata(&home).run(["init", "--passphrase-file", &file]).failure(3);
+    assert!(refused.stderr.contains("nothing was made"), "{}", refused.stderr);
+    assert!(!home.path().exists(), "no home");
+    let status = strata(&home).json(["status"]);
+    assert_eq!(status["status"], "not_initialized", "and no store");
+    strata(&home).run(["init"]).success();
+    assert_eq!(strata(&home).json(["status"])["holds"]["has_secret"], false);
+}
+
+#[test]
 #[ignore = "needs Python for a terminal: run by cargo xtask test"]
 fn the_passphrase_is_asked_for_where_there_is_one_and_a_short_one_is_just_wrong() {
     let home = TestHome::new();
@@ -89,7 +102,7 @@ fn the_passphrase_is_asked_for_where_there_is_one_and_a_short_one_is_just_wrong(
     at_terminal(&home, &[], &[PASSPHRASE, PASSPHRASE], &["init"]).success();
     let short = at_terminal(&home, &[], &["nope"], &rule);
     assert_eq!(short.code, 5, "{}", short.stdout);
-    assert!(short.stdout.contains("not this home's passphrase"), "{}", short.stdout);
+    assert!(short.stdout.contains("not the passphrase of"), "{}", short.stdout);
     let refused = strata(&home).run(["govern", "audit", "--denied-only"]).success();
     assert!(refused.stdout.contains("DENIED passphrase"), "a guess leaves a trace: {}", refused.stdout);
 }

@@ -69,7 +69,13 @@ fn with_call<T>(kind: PrincipalKind, secret: Option<&SecretKey>, job: impl FnOnc
 pub(crate) fn secret(home: &TestHome) -> SecretKey {
     let engine = Engine::new(home.settings());
     let salt = with_call(PrincipalKind::Human, None, |call| init::salt(&engine, call)).expect("a salt");
-    SecretKey::derive(PASSPHRASE, &salt, DerivationParams::RECOMMENDED).expect("derived")
+    let secret = SecretKey::derive(PASSPHRASE, &salt, DerivationParams::RECOMMENDED).expect("derived");
+    // The salt is kept by whoever drew it, together with the passphrase.
+    with_call(PrincipalKind::Human, Some(&secret), |call| {
+        let entry = OPERATIONS.iter().find(|entry| entry.spec.tool == "init").expect("an operation");
+        (entry.run)(&engine, call, json!({})).expect("done");
+    });
+    secret
 }
 
 impl Guarded {

@@ -164,3 +164,52 @@ fn a_worker_that_comes_back_after_its_lease_ended_is_told_and_changes_nothing() 
     until(&home, Duration::from_secs(5), NO_LOCK_IS_LEFT);
     assert_eq!(binary.json(["doctor", "--full"])["healthy"], true);
 }
+
+/// How the latest jobs of a kind look to a user, newest first.
+fn seen(home: &TestHome, kind: &str) -> Vec<String> {
+    let listed = strata(home).json(["jobs", "list", "--kind", kind]);
+    let jobs = listed["jobs"].as_array().expect("jobs").clone();
+    jobs.iter().map(|job| job["state"].as_str().expect("a state").to_owned()).collect()
+}
+
+#[test]
+fn an_import_that_was_killed_is_noticed_at_once_on_its_machine_and_elsewhere_after_its_lease() {
+    let Some(home) = with_a_session() else { return };
+    let line = |n| json!({ "id": n, "session": n / 50, "text": format!("turn {n} about the lock gate") });
+    let lines: String = (0..20_000).map(|n| format!("{}\n", line(n))).collect();
+    let file = home.file("gate.jsonl", lines).display().to_string();
+    let mut command = strata(&home).command();
+    let mut victim = command.args(["import", &file]).stdout(Stdio::null()).spawn().expect("a process");
+    until(
+        &home,
+        Duration::from_secs(60),
+        "SELECT EXISTS (SELECT 1 FROM strata_ledger.jobs WHERE kind = 'import' AND state = 'running' AND done > 0)",
+    );
+    victim.kill().expect("killed");
+    victim.wait().expect("it ended");
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    assert_eq!(seen(&home, "import"), ["stalled", "done"]);
+    // The next worker ends it on record, and the import goes on where it was.
+    let few = home.file("few.jsonl", "{\"text\": \"the gate was oiled\"}\n").display().to_string();
+    strata(&home).run(["import", &few]).success();
+    assert_eq!(seen(&home, "import"), ["done", "failed", "done"]);
+    assert!(jobs(&home, "import")[1].contains("the worker stopped"));
+
+    // Nobody here can tell whether a process of another machine runs.
+    database(&home).administer(
+        "UPDATE strata_ledger.jobs SET state = 'running', result = NULL, finished_at = NULL,
+                lease_owner = 'agent:x#1@00000000-0000-0000-0000-000000000000.1/1/1',
+                lease_until = CAST(extract(epoch FROM now()) * 1000000 AS BIGINT) + 50000000
+         WHERE state = 'failed'",
+    );
+    strata(&home).run(["import", &few]).success();
+    assert_eq!(seen(&home, "import"), ["done", "done", "running", "done"]);
+    strata(&home).run(["doctor", "--fix"]);
+    assert_eq!(seen(&home, "import")[2], "running", "it has its lease");
+    let_leases_end(&home);
+    assert_eq!(seen(&home, "import")[2], "stalled");
+    strata(&home).run(["doctor", "--fix"]);
+    assert_eq!(seen(&home, "import")[2], "failed");
+}

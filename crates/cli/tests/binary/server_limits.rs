@@ -1,7 +1,10 @@
 //! More calls at once than a process has connections, and more processes than the server has places: each call is answered,
 //! in time or by a failure that says what to do, and afterwards everything is as it was.
 
-use std::{thread, time::Duration};
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
 use serde_json::{Value, json};
 use strata_testkit::{
@@ -129,4 +132,79 @@ fn more_processes_than_places_are_served_in_turn_or_told() {
     assert!(script.finish().status.success());
     until(&home, 0);
     assert_eq!(strata(&home).json(["doctor", "--full"])["healthy"], true);
+}
+
+/// Runs `work` while the database has so many places for all of ours.
+fn with_places(home: &TestHome, places: usize, work: impl FnOnce()) {
+    let name = database(home).name().to_owned();
+    let limit =
+        |n: &str| database(home).administer_outside(&format!("ALTER DATABASE {name} CONNECTION LIMIT {n}"));
+    limit(&places.to_string());
+    work();
+    limit("-1");
+}
+
+#[test]
+fn two_connections_are_enough_for_everything_and_one_for_memories() {
+    let Some(home) = with_a_memory() else { return };
+    let lines = (0..600).map(|n| format!("{{\"id\": {n}, \"text\": \"turn {n} about the kiln\"}}\n"));
+    let file = home.file("talk.jsonl", lines.collect::<String>()).display().to_string();
+    let binary = strata(&home);
+    let export = home.outside().join("export.jsonl").display().to_string();
+    with_places(&home, 2, || {
+        for arguments in [
+            &["import", &file][..],
+            &["remember", "the lintel is slate"],
+            &["recall", "anchor"],
+            &["status"],
+            &["reindex"],
+            &["maintain", "--force"],
+            &["export", &export],
+            &["backup", "create"],
+            &["snapshot", "create", "before"],
+            &["doctor", "--full"],
+        ] {
+            let started = Instant::now();
+            let output = binary.run(arguments);
+            assert_eq!(output.code, 0, "{arguments:?}: {}{}", output.stdout, output.stderr);
+            assert!(started.elapsed() < Duration::from_secs(60), "{arguments:?}: {:?}", started.elapsed());
+        }
+        assert!(binary.run(["recall", "slate"]).success().stdout.contains("slate"));
+        // A search has little time to index, and spends it on connecting; upkeep has more.
+        binary.run(["maintain", "--task", "index", "--force"]).success();
+        assert_eq!(binary.json(["status"])["holds"]["index_behind"], 0, "the index is complete");
+    });
+    with_places(&home, 1, || {
+        let started = Instant::now();
+        binary.run(["remember", "the sill is oak"]).success();
+        let found = binary.run(["recall", "sill"]).success();
+        assert!(found.stdout.contains("the sill is oak"), "{}", found.stdout);
+        binary.run(["status"]).success();
+        assert!(started.elapsed() < Duration::from_secs(9), "nothing is waited for in vain");
+    });
+}
+
+#[test]
+fn a_table_that_somebody_keeps_to_himself_makes_every_call_busy_in_ten_seconds() {
+    let Some(home) = with_a_memory() else { return };
+    thread::scope(|scope| {
+        scope.spawn(|| shut(&home, "ACCESS EXCLUSIVE", 20));
+        thread::sleep(Duration::from_millis(500));
+        let calls: [&[&str]; 4] =
+            [&["recall", "anchor"], &["status"], &["doctor"], &["remember", "the lintel is slate"]];
+        let calls = calls.map(|arguments| {
+            let home = &home;
+            scope.spawn(move || {
+                let started = Instant::now();
+                let output = strata(home).run(arguments);
+                (arguments[0], started.elapsed(), output.code, output.stdout + &output.stderr)
+            })
+        });
+        for call in calls {
+            let (name, took, code, told) = call.join().expect("it ends");
+            assert!(took > Duration::from_secs(9) && took < Duration::from_secs(15), "{name}: {took:?}");
+            assert!(code != 0 && told.contains("busy") && told.contains("try again"), "{name}: {told}");
+        }
+    });
+    assert!(strata(&home).run(["recall", "anchor"]).success().stdout.contains("granite"));
 }

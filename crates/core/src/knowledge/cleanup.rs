@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn layered_58_lines_fall_into_three_buckets() {
+    fn lines_fall_into_three_buckets() {
         let text = "# infra\n\n## Pool\n\nTODO: raise the pool limit\nTODO was resolved in May\nTODO: token = abcdef123456\nTODO: x\n\n## Keys\n\nKeep reason: the audit wants it\n\nPENDING until the auditor answers\n\n## Log 2026-01-01\n\na\n\n## Log 2026-01-02\n\nb\n";
         let standing = Standing { legacy_backups: vec!["infra.md.bak".to_owned()], ..Standing::default() };
         let found = plan(&[file("infra.md", text)], &standing);

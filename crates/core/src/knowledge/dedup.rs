@@ -3,9 +3,11 @@
 //! A value that changed is never a duplicate, and text that would be lost is never replaced: then the caller is
 //! asked to fuse the two.
 
+use std::cell::OnceCell;
+
 use super::words::Words;
 use crate::{
-    duplicate::{Comparison, Difference, DifferenceKind, Verdict, compare},
+    duplicate::{Comparison, Difference, DifferenceKind, Prepared, Verdict},
     markdown::heading_key,
 };
 
@@ -161,7 +163,8 @@ fn likest(
     known: &[Known<'_>],
     neighbours: &[Neighbour],
 ) -> Option<Likeness> {
-    let read = |index: usize| like(index, &compare(content, known[index].body));
+    let text = Prepared::new(content);
+    let read = |index: usize| like(index, &text.compare(&Prepared::new(known[index].body)));
     let clash = |index: usize| {
         let found = changed_statement(content, known[index].body)?;
         Some(like(index, &found))
@@ -240,7 +243,7 @@ fn changed_statement(new: &str, old: &str) -> Option<Comparison> {
     let near =
         |new| old.iter().filter(move |old: &&Statement<'_>| old.is_near(new)).map(move |old| (new, old));
     let pairs = new.iter().flat_map(near);
-    pairs.map(|(new, old)| compare(new.text, old.text)).find(|found| {
+    pairs.map(|(new, old)| new.read().compare(old.read())).find(|found| {
         let changed = matches!(found.verdict, Verdict::ChangedValue | Verdict::Opposed);
         changed && is_about_one_thing(&found.differences)
     })
@@ -254,7 +257,7 @@ fn covers(new: &str, old: &str) -> bool {
         return false;
     }
     let says = |new: &Statement<'_>, old: &Statement<'_>| {
-        old.is_near(new) && compare(new.text, old.text).verdict != Verdict::Different
+        old.is_near(new) && new.read().compare(old.read()).verdict != Verdict::Different
     };
     old.iter().all(|old| new.iter().any(|new| says(new, old)))
 }
@@ -263,15 +266,20 @@ fn covers(new: &str, old: &str) -> bool {
 struct Statement<'t> {
     text: &'t str,
     words: Words,
+    read: OnceCell<Prepared<'t>>,
 }
 
 impl<'t> Statement<'t> {
     fn all(text: &'t str) -> impl Iterator<Item = Self> {
-        statements(text).into_iter().map(|text| Self { text, words: Words::of(text) })
+        statements(text).into_iter().map(|text| Self { text, words: Words::of(text), read: OnceCell::new() })
     }
 
-    /// Two statements that [`compare`] does not call different have more than a third of their words in common.
-    fn is_near(&self, other: &Self) -> bool {
+    fn read(&self) -> &Prepared<'t> {
+        self.read.get_or_init(|| Prepared::new(self.text))
+    }
+
+    /// Two statements that a comparison does not call different have more than a third of their words in common.
+    fn is_near(&self, other: &Statement<'_>) -> bool {
         self.text == other.text || self.words.shared(&other.words) >= LEAST_SHARED
     }
 }

@@ -96,9 +96,10 @@ pub fn families(headings: &[&str]) -> Vec<(String, Vec<usize>)> {
     found
 }
 
-/// Whether `new_bytes` is short enough to stand for `members` sections of together `old_bytes`. One section may grow.
-pub fn is_consolidated(members: usize, old_bytes: usize, new_bytes: usize) -> bool {
-    members < 2 || (new_bytes as f64) < CONSOLIDATED_SHARE * old_bytes as f64
+/// Whether `new_bytes` is short enough, less than `ceiling` of the old ones ([`CONSOLIDATED_SHARE`] by default), to stand for
+/// `members` sections of together `old_bytes`. One section may grow.
+pub fn is_consolidated(members: usize, old_bytes: usize, new_bytes: usize, ceiling: f64) -> bool {
+    members < 2 || (new_bytes as f64) < ceiling * old_bytes as f64
 }
 
 fn stripped(heading: &str) -> String {
@@ -173,7 +174,8 @@ mod tests {
 
     #[test]
     fn a_family_must_get_shorter() {
-        assert!(is_consolidated(2, 1000, 899) && !is_consolidated(2, 1000, 900));
-        assert!(is_consolidated(1, 10, 500));
+        let is_short = |members, old, new| is_consolidated(members, old, new, CONSOLIDATED_SHARE);
+        assert!(is_short(2, 1000, 899) && !is_short(2, 1000, 900));
+        assert!(is_short(1, 10, 500));
     }
 }

@@ -43,6 +43,8 @@ pub struct Write<'a> {
     pub provenance: Option<&'a Provenance>,
     /// From how many sections on, this one included, headings that differ in a date or version only are to be made one; `None`: never.
     pub min_family: Option<usize>,
+    /// What one text for a family may have of the bytes that it replaces, 0 to 1.
+    pub size_ceiling: f64,
 }
 
 /// A section of another file.
@@ -210,6 +212,8 @@ pub enum Handshake {
         family_bytes: usize,
         /// The text that was sent, in bytes.
         submitted_bytes: usize,
+        /// The share that it must stay below.
+        ceiling: f64,
     },
 }
 

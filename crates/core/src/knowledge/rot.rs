@@ -8,7 +8,7 @@ use regex::Regex;
 
 use super::{family::skeleton, health::LARGE, words::Words};
 use crate::{
-    duplicate::{Verdict, bands, compare},
+    duplicate::{Prepared, Verdict},
     route::Router,
     vocabulary::Sense,
 };
@@ -154,16 +154,15 @@ struct Known {
 impl Known {
     /// The first part that says the same as this one, which is known from now on.
     fn same_as(&mut self, parts: &[Part<'_>], index: usize) -> Option<usize> {
-        let body = parts[index].body;
-        let words = Words::of(body);
+        let text = Prepared::new(parts[index].body);
+        let words = Words::of(text.text());
         // The keys of the wording come first; those of the frame find changed values, which are no duplicates.
-        let keys: Vec<u64> = bands(body).into_iter().take(WORDING_KEYS).collect();
-        let near = self.near(&keys, &words);
+        let keys: Vec<u64> = text.bands().into_iter().take(WORDING_KEYS).collect();
         let is_same = |other: &usize| {
-            let verdict = compare(parts[*other].body, body).verdict;
+            let verdict = Prepared::new(parts[*other].body).compare(&text).verdict;
             matches!(verdict, Verdict::Same | Verdict::NearDuplicate)
         };
-        let found = near.into_iter().filter(is_same).min();
+        let found = self.near(&keys, &words).into_iter().filter(is_same).min();
         for key in keys {
             let sharing = self.by_key.entry(key).or_default();
             if sharing.len() < MOST_SHARING {
@@ -174,13 +173,16 @@ impl Known {
         found
     }
 
-    /// The parts that share a key and most words, those with the most words first.
+    /// The parts that share a key, the same digits and most words, those with the most words first.
     fn near(&self, keys: &[u64], words: &Words) -> Vec<usize> {
         let mut others: Vec<usize> =
             keys.iter().filter_map(|key| self.by_key.get(key)).flatten().copied().collect();
         others.sort_unstable();
         others.dedup();
-        let share = |other: usize| self.words.get(&other).map_or(0.0, |known| known.shared(words));
+        let share = |other: usize| {
+            let known = self.words.get(&other).filter(|known| known.has_digits_of(words));
+            known.map_or(0.0, |known| known.shared(words))
+        };
         let mut near: Vec<(usize, f64)> = others.into_iter().map(|other| (other, share(other))).collect();
         near.retain(|(_, share)| *share >= LEAST_SHARED);
         near.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));

@@ -1,8 +1,14 @@
-//! The states of a todo, and what stamps a change of state sets.
+//! Todos: their ids and states, what stamps a change of state sets, and when one is about a task.
+
+use std::fmt;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::time::Timestamp;
+use crate::{
+    error::ParseError,
+    id::{Id, IdKind},
+    time::Timestamp,
+};
 
 /// Where a todo stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -99,6 +105,66 @@ impl Priority {
     }
 }
 
+/// Before the digits of an id that was made from a marker.
+const MARKED: &str = "gov-";
+/// Hexadecimal digits of such an id.
+const MARKED_DIGITS: usize = 16;
+
+/// The id of a todo: drawn (`todo_0123456789`), or made from the marker it was found by (`gov-` and sixteen
+/// hexadecimal digits), so that the same marker makes it once.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TodoId(String);
+
+impl TodoId {
+    /// Makes a drawn id from the low 50 bits of `bits`.
+    pub fn from_bits(bits: u64) -> Self {
+        Self(Id::from_bits(IdKind::Todo, bits).to_string())
+    }
+
+    /// Reads a whole id; case does not count, nor do look-alikes in a drawn one.
+    pub fn parse(text: &str) -> Result<Self, ParseError> {
+        let lower = text.trim().to_ascii_lowercase();
+        if let Some(digits) = lower.strip_prefix(MARKED) {
+            if digits.len() == MARKED_DIGITS && digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+                return Ok(Self(lower));
+            }
+        } else if let Ok(id) = Id::parse(text)
+            && id.kind() == IdKind::Todo
+        {
+            return Ok(Self(id.to_string()));
+        }
+        Err(ParseError::new(
+            "id of a todo",
+            text,
+            "todos have ids like todo_0123456789; list_todos shows them",
+        ))
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<Id> for TodoId {
+    /// The id under which a row of another store is known here.
+    fn from(id: Id) -> Self {
+        Self::from_bits(id.bits())
+    }
+}
+
+impl fmt::Display for TodoId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Whether the shares of two texts' terms say that a todo is about a task: two terms, or half of the shorter of
+/// task and title, where that has fewer.
+pub fn touches(shared: usize, task: usize, title: usize) -> bool {
+    shared >= 2 || (shared == 1 && task.min(title) <= 2)
+}
+
 /// The longest title made of a content, in user-perceived characters.
 pub const MAX_TITLE: usize = 50;
 
@@ -145,6 +211,37 @@ mod tests {
         assert!(Priority::ALL.is_sorted());
         assert_eq!(Status::parse("done"), None);
         assert_eq!(Status::ALL.map(Status::is_open), [true, true, false, false]);
+    }
+
+    #[test]
+    fn an_id_is_drawn_or_made_from_a_marker() {
+        for text in ["todo_0123456789", "gov-0123456789abcdef"] {
+            assert_eq!(TodoId::parse(text).map(|id| id.to_string()), Ok(text.to_owned()));
+        }
+        let forgiven = TodoId::parse(" GOV-0123456789ABCDEF ").map(|id| id.to_string());
+        assert_eq!(forgiven, Ok("gov-0123456789abcdef".to_owned()));
+        assert_eq!(TodoId::parse("todo_O1L3456789"), TodoId::parse("todo_0113456789"));
+        for wrong in [
+            "",
+            "todo_",
+            "todo_012345",
+            "mem_0123456789",
+            "gov-",
+            "gov-0123456789abcdeg",
+            "gov-0123456789abcdef0",
+            "待办",
+        ] {
+            assert!(TodoId::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn one_word_touches_only_what_says_little() {
+        assert!(touches(2, 9, 9));
+        assert!(touches(1, 1, 9));
+        assert!(touches(1, 9, 2));
+        assert!(!touches(1, 3, 3));
+        assert!(!touches(0, 1, 1));
     }
 
     #[test]

@@ -1,39 +1,65 @@
 //! The words of a text as a set: what two texts have in common, at a glance.
 
-use std::collections::HashSet;
-
 /// The set of a text's words, without letter case: runs of letters and digits, and of scripts that write without spaces every two
 /// characters that stand side by side.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Words(HashSet<u64>);
+pub(super) struct Words {
+    /// The hashes of the words, in order, each once.
+    sorted: Vec<u64>,
+    /// How often each digit occurs.
+    digits: [u32; 10],
+}
 
 impl Words {
     pub(super) fn of(text: &str) -> Self {
-        let mut words = HashSet::new();
-        read(text, |word| {
-            words.insert(word);
-        });
-        Self(words)
+        let mut sorted = Vec::new();
+        read(text, |word| sorted.push(word));
+        sorted.sort_unstable();
+        sorted.dedup();
+        let mut digits = [0; 10];
+        for digit in text.chars().filter_map(digit) {
+            digits[digit] += 1;
+        }
+        Self { sorted, digits }
+    }
+
+    /// Whether the numbers of both could be the same: they have the same digits, in whatever order and notation.
+    pub(super) fn has_digits_of(&self, other: &Self) -> bool {
+        self.digits == other.digits
     }
 
     /// The share of words that both have, 0 to 1: twice the common ones by the words of both.
     pub(super) fn shared(&self, other: &Self) -> f64 {
-        let (small, large) = if self.0.len() <= other.0.len() { (self, other) } else { (other, self) };
-        let common = small.0.iter().filter(|word| large.0.contains(word)).count();
-        share(common, small.0.len() + large.0.len())
+        let (a, b) = (&self.sorted, &other.sorted);
+        let (mut i, mut j, mut common) = (0, 0, 0);
+        while let (Some(left), Some(right)) = (a.get(i), b.get(j)) {
+            common += usize::from(left == right);
+            i += usize::from(left <= right);
+            j += usize::from(right <= left);
+        }
+        share(common, a.len() + b.len())
     }
 
     /// The same with a text that is read only once; its words are counted with their repetitions.
     pub(super) fn shared_with(&self, text: &str) -> f64 {
-        let mut seen = HashSet::new();
+        let mut seen = vec![false; self.sorted.len()];
         let mut count = 0;
         read(text, |word| {
             count += 1;
-            if self.0.contains(&word) {
-                seen.insert(word);
+            if let Ok(at) = self.sorted.binary_search(&word) {
+                seen[at] = true;
             }
         });
-        share(seen.len(), self.0.len() + count)
+        share(seen.iter().filter(|seen| **seen).count(), self.sorted.len() + count)
+    }
+}
+
+/// The value of a digit, also of a wide one.
+fn digit(c: char) -> Option<usize> {
+    match c {
+        '0'..='9' => Some(c as usize - '0' as usize),
+        '０'..='９' => Some(c as usize - '０' as usize),
+        _ => None,
     }
 }
 
@@ -86,5 +112,7 @@ mod tests {
             assert!((one.shared(&two) - one.shared_with(b)).abs() < 1e-9, "{b}");
         }
         assert_eq!(Words::default().shared(&Words::default()), 0.0);
+        assert!(Words::of("1,024 rows").has_digits_of(&Words::of("１０２４ rows")));
+        assert!(!Words::of("port 80").has_digits_of(&Words::of("port 81")));
     }
 }

@@ -8,7 +8,10 @@ use super::line;
 use crate::{
     engine::Engine,
     error::Error,
-    memory::remember::{LayerName, Remember, Request as RememberRequest},
+    memory::{
+        placed::RoutingOverride,
+        remember::{LayerName, Remember, Request as RememberRequest},
+    },
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
     render::{Document, Render},
 };
@@ -73,6 +76,8 @@ impl Operation for KnowledgeRemember {
             layer: request.layer,
             confidence: request.confidence,
             ttl_days: request.ttl_days,
+            // Its clients know no todos: the reply is a memory's.
+            routing_override: Some(RoutingOverride::ForceL1),
             ..RememberRequest::default()
         };
         let stored = Remember::run(engine, call, asked)?;

@@ -17,6 +17,7 @@ use super::pack::{Budget, Class, Packed, RULES, pack};
 use crate::{
     engine::Engine,
     error::Error,
+    knowledge::todo::touching::touching,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     recall::{
         item::Item,
@@ -137,7 +138,8 @@ struct Gathered {
     numbers: HashMap<String, i64>,
 }
 
-/// Rules, identity, rules of lower layers, pinned memories, then what the query finds (or the newest).
+/// Rules, identity, rules of lower layers, pinned memories, open todos that touch the task, then what the query finds
+/// (or the newest).
 fn gather(
     engine: &Engine,
     call: &Call<'_>,
@@ -179,6 +181,7 @@ fn gather(
     let class = |name, heading, trust, records| Class { name, heading, trust, records };
     let shown = |rows: &[MemoryRow]| rows.iter().map(|m| record(m, zone)).collect::<Vec<_>>();
     let ruling = |rules: &[Ruled]| rules.iter().map(|rule| rule_record(rule, zone)).collect::<Vec<_>>();
+    let todos = query.map(|task| touching(engine, call, task)).transpose()?.unwrap_or_default();
     let heading = if query.is_some() { "Relevant memories" } else { "Newest memories" };
     let classes = vec![
         class(RULES, "Rules", Trust::Approved, ruling(&standing.rules)),
@@ -186,6 +189,7 @@ fn gather(
         // Whoever may write these layers may have written them: they are shown first, and as information.
         class("rules of lower layers", "Working rules", Trust::Data, ruling(&standing.working)),
         class("pinned memories", "Pinned", Trust::Data, shown(&pinned)),
+        class("todos", "Open todos", Trust::Data, todos),
         class("memories", heading, Trust::Data, memories),
     ];
     Ok(Gathered { classes, numbers })

@@ -7,7 +7,10 @@ use std::collections::BTreeMap;
 
 use jiff::tz::TimeZone;
 use serde_json::Value;
-use strata_core::time::{Timestamp, parse_range};
+use strata_core::{
+    surrogates::without_lone_surrogates,
+    time::{Timestamp, parse_range},
+};
 
 /// One raw event as read from a file, not yet stored.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -46,7 +49,8 @@ pub fn parse(text: &str, zone: &TimeZone) -> (Vec<(usize, EpisodeLine)>, Vec<Bad
         if line.is_empty() {
             continue;
         }
-        for item in serde_json::Deserializer::from_str(line).into_iter::<Value>() {
+        let line = without_lone_surrogates(line);
+        for item in serde_json::Deserializer::from_str(&line).into_iter::<Value>() {
             let read = item.map_err(|e| not_json(&e)).and_then(|v| episode(&v, zone));
             match read {
                 Ok(episode) => good.push((number, episode)),
@@ -137,6 +141,17 @@ mod tests {
         );
         assert_eq!(good[2].1.id.as_deref(), Some("7"));
         assert_eq!(bad.iter().map(|b| b.line).collect::<Vec<_>>(), [4]);
+    }
+
+    #[test]
+    fn half_a_character_is_replaced_as_it_is_for_clients() {
+        let (good, bad) =
+            parse(r#"{"text":"a \ud83d b","speaker":"\udc00"}{"text":"\ud83d\ude00"}"#, &TimeZone::UTC);
+        assert!(bad.is_empty(), "{bad:?}");
+        assert_eq!(
+            good.iter().map(|(_, e)| e.text.as_str()).collect::<Vec<_>>(),
+            ["a \u{fffd} b", "\u{1f600}"]
+        );
     }
 
     #[test]

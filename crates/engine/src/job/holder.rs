@@ -24,7 +24,7 @@ pub(crate) fn name(owner: &str) -> &str {
 }
 
 /// Whether the process that holds a job is known to have ended.
-pub(super) fn is_gone(owner: &str) -> bool {
+pub(crate) fn is_gone(owner: &str) -> bool {
     let Some((_, process)) = owner.rsplit_once(AT) else { return false };
     let mut parts = process.split('/');
     let (Some(place), Some(number), Some(start)) = (parts.next(), parts.next(), parts.next()) else {

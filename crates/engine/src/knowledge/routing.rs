@@ -539,3 +539,9 @@ pub(crate) fn note(engine: &Engine, text: &str, kind: &Kind) -> Option<String> {
     let told = decision.deciding().next()?.describe();
     Some(format!("{}: {told}", decision.route.as_str()))
 }
+
+/// What decided, for people: the first three signals.
+pub(crate) fn reasons(decision: &Decision) -> String {
+    let told: Vec<String> = decision.deciding().take(3).map(strata_core::route::Signal::describe).collect();
+    told.join(", ")
+}

@@ -11,6 +11,7 @@ mod look;
 mod place;
 mod read;
 mod state;
+mod upkeep;
 
 use strata_core::{
     knowledge::name::{Name, VaultPath},
@@ -18,13 +19,14 @@ use strata_core::{
 };
 use strata_store::ledger::VaultHead;
 
-pub(crate) use edit::record_with;
-pub use edit::{Change, Edited, Written, edit, edit_all, record};
+pub use edit::{Change, EditAll, Edited, Written, edit, edit_all, record};
+pub(crate) use edit::{Joined, record_where, record_with};
 pub use event::Event;
 pub use look::{Problem, Seen, list, look, look_everywhere, notice};
 pub use place::{Place, locate, namespaces, own_namespace};
 pub use read::{FileText, ParsedFile, generation_text, history, parsed, read};
 pub use state::VaultState;
+pub(crate) use upkeep::{materialise, thin};
 
 pub use strata_store::{
     ledger::{GenerationRow, Origin},

@@ -4,13 +4,16 @@ pub mod create;
 pub mod list;
 pub mod restore;
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
 
 use serde::Serialize;
 use strata_core::id::{Id, IdKind};
 use strata_store::backup::{ExtraFile, Manifest};
 
-use crate::{engine::Engine, error::Error, operation::Call, settings::CONFIG_FILE, wiki};
+use crate::{engine::Engine, error::Error, knowledge::vault, operation::Call, settings::CONFIG_FILE, wiki};
 
 /// The folder of the home that holds them.
 pub const FOLDER: &str = "backups";
@@ -60,10 +63,22 @@ pub fn make(engine: &Engine, call: &Call<'_>) -> Result<BackupView, Error> {
     let ledger = engine.existing_ledger()?;
     let id = Id::from_bits(IdKind::Backup, engine.ids().bits()).to_string();
     let place = directory(engine);
-    let extra = extra_files(engine.home())?;
+    let mut extra = extra_files(engine.home())?;
+    let covered = covered(engine, call)?;
+    extra.retain(|file| !covered.contains(&file.name));
     let now = engine.clock().now();
     let manifest = strata_store::backup::create(ledger, &engine.control(call), &place, &id, now, &extra)?;
     Ok(BackupView::new(&manifest, &place.join(&id)))
+}
+
+/// The files of the vault that the ledger itself holds, with every version, and the index that is made of them.
+fn covered(engine: &Engine, call: &Call<'_>) -> Result<HashSet<String>, Error> {
+    let seen = vault::look_everywhere(engine, call)?;
+    let files = seen.iter().flat_map(|(_, seen)| &seen.files).filter(|file| file.is_present());
+    let mut names: HashSet<String> =
+        files.map(|file| format!("vault/knowledge/{}/{}", file.namespace, file.path)).collect();
+    names.insert("vault/L0.md".to_owned());
+    Ok(names)
 }
 
 /// The files that people wrote into the home.

@@ -6,10 +6,15 @@ mod index;
 mod ledger;
 mod links;
 mod tenants;
+mod todos;
 mod upkeep;
+mod vault;
+
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strata_store::{Control, error::StoreError};
 
 use crate::{
     engine::Engine,
@@ -82,7 +87,7 @@ impl Operation for Doctor {
         positional: &[],
         title: "Look the home over",
         about: "Checks the home: permissions and disk, what keeps tenants apart, schema, integrity, the audit with its signatures, texts, events, reviews, states, rules, links, \
-                snapshots, graph, index, indexed files, configuration, leftovers, jobs, purges and backups. Each finding says what to do. Use \
+                snapshots, graph, todos, index, indexed files, the vault, configuration, leftovers, jobs, purges and backups. Each finding says what to do. Use \
                 it when something looks wrong or after a crash. It changes nothing unless `fix` is given, which does only \
                 what cannot lose anything.",
         effect: Effect::Write,
@@ -97,6 +102,7 @@ impl Operation for Doctor {
             fix: request.fix.unwrap_or(false),
             findings: Vec::new(),
             fixed: Vec::new(),
+            left_out: Vec::new(),
         };
         patient.examine()?;
         let Examination { findings, fixed, .. } = patient;
@@ -110,6 +116,18 @@ impl Operation for Doctor {
     }
 }
 
+/// What a check may have spent before it came to wait.
+const A_MOMENT: Duration = Duration::from_secs(1);
+
+/// Whether all the patience there is was spent on the store. The next check would spend as much.
+fn waited_in_vain(error: &Error) -> bool {
+    match error {
+        Error::Store(StoreError::Busy { waited }) => *waited + A_MOMENT >= Control::default().patience,
+        Error::Store(error) => matches!(error, StoreError::TooManyConnections { .. }),
+        _ => false,
+    }
+}
+
 /// An examination going on.
 struct Examination<'a> {
     engine: &'a Engine,
@@ -118,6 +136,8 @@ struct Examination<'a> {
     fix: bool,
     findings: Vec<Finding>,
     fixed: Vec<String>,
+    /// Checks that were not begun, because an earlier one found that somebody keeps the store to himself.
+    left_out: Vec<&'static str>,
 }
 
 impl Examination<'_> {
@@ -158,13 +178,25 @@ impl Examination<'_> {
         self.attempt("snapshots", Self::snapshots)?;
         self.attempt("digests", Self::digests)?;
         self.attempt("graph", Self::graph)?;
+        self.attempt("todos", Self::todos)?;
         self.attempt("index", Self::index)?;
         self.attempt("documents", Self::documents)?;
+        self.attempt("vault", Self::vault)?;
         self.attempt("leftovers", Self::leftovers)?;
         self.attempt("jobs", Self::jobs)?;
         self.attempt("purges", Self::open_purges)?;
         self.attempt("purges", Self::purges)?;
-        self.attempt("backups", Self::backups)
+        self.attempt("backups", Self::backups)?;
+        if self.left_out.len() > 1 {
+            self.left_out.dedup();
+            let names = self.left_out[1..].join(", ");
+            self.warn(
+                "checks",
+                format!("not made: {names}"),
+                "run `strata doctor` again when the store is free",
+            );
+        }
+        Ok(())
     }
 
     fn attempt(
@@ -172,11 +204,18 @@ impl Examination<'_> {
         check: &'static str,
         work: impl FnOnce(&mut Self) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        if !self.left_out.is_empty() {
+            self.left_out.push(check);
+            return Ok(());
+        }
         match work(self) {
             Ok(()) => Ok(()),
             Err(error) if self.call.cancel.is_cancelled() => Err(error),
             Err(error) => {
                 self.bad(check, format!("could not be checked: {error}"), error.hint());
+                if waited_in_vain(&error) {
+                    self.left_out.push(check);
+                }
                 Ok(())
             }
         }

@@ -91,6 +91,7 @@ impl Operation for Maintain {
         let dry_run = request.dry_run.unwrap_or(false);
         let mut response = Response { dry_run, ..Response::default() };
         if !engine.is_initialised()? {
+            engine.is_empty_place(call)?;
             return Ok(response);
         }
         let system = Principal::new(PrincipalKind::System, "maintain").on_behalf_of(call.principal);

@@ -1,6 +1,8 @@
 //! `export`: writes what a home holds into one file that another home can load.
 
 mod graph;
+mod todos;
+mod vault;
 
 use std::{
     collections::HashSet,
@@ -28,6 +30,7 @@ use super::transfer::{
 use crate::{
     engine::Engine,
     error::Error,
+    knowledge::vault::look_everywhere,
     memory::reference::sees_scope,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     paths,
@@ -70,8 +73,12 @@ pub struct Response {
     pub entities: usize,
     /// Relations, those that were taken back too.
     pub relations: usize,
+    /// Todos, deleted ones too.
+    pub todos: usize,
     /// Entries of the index of knowledge that were written by hand.
     pub l0_entries: usize,
+    /// Files of the vault, deleted ones too.
+    pub vault_files: usize,
     /// Tombstones.
     pub purged: usize,
 }
@@ -85,7 +92,7 @@ impl Operation for Export {
         cli: &["export"],
         positional: &["path"],
         title: "Export to a file",
-        about: "Writes all memories with their history and evidence, raw events, reviews and the graph to one JSON Lines file, in an \
+        about: "Writes all memories with their history and evidence, raw events, reviews, the graph and todos to one JSON Lines file, in an \
                 order that never changes, so that two exports compare line by line. Use it to move to another machine or to \
                 read everything elsewhere; `strata load FILE` is the way back. For safety copies `backup create` is better: \
                 it keeps the audit too.",
@@ -96,6 +103,7 @@ impl Operation for Export {
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let path = target(engine, call, &request.path)?;
         let ledger = engine.existing_ledger()?;
+        look_everywhere(engine, call)?;
         let mut content = Content::of(Scratch::for_file(&path)?);
         let header = ledger.read(&engine.control(call), |r| Ok(content.collect(r, call, &request)))??;
         let bytes = content.lines.put_in_place(&Line::StrataExport(header).to_text()?)?;
@@ -191,7 +199,9 @@ impl Content {
         let mut graph = graph::Graph::default();
         graph.collect(r, &chosen, &exported, |line| self.add(line))?;
         (self.counts.entities, self.counts.relations) = (graph.entities, graph.relations);
+        self.counts.todos = todos::collect(r, &chosen, |line| self.add(line))?;
         self.l0_entries(r, chosen)?;
+        self.counts.vault_files = vault::collect(r, &chosen, |line| self.add(line))?;
         let mut purged = if everything { r.purged()? } else { Vec::new() };
         purged.sort_by_key(|p| (kind_order(p.kind), p.number));
         for row in purged {
@@ -397,6 +407,8 @@ const fn kind_order(kind: PurgedKind) -> u8 {
         PurgedKind::Memory => 0,
         PurgedKind::Episode => 1,
         PurgedKind::Entity => 2,
+        PurgedKind::Todo => 3,
+        PurgedKind::VaultText => 4,
     }
 }
 
@@ -408,18 +420,20 @@ fn json(text: &str) -> Value {
 impl Render for Response {
     fn render(&self) -> Document {
         let text = format!(
-            "exported {}, {}, {}, {}, {} and {} to {} ({} bytes)",
+            "exported {}, {}, {}, {}, {}, {}, {} and {} to {} ({} bytes)",
             counted(self.memories, "memory"),
             counted(self.episodes, "episode"),
             counted(self.reviews, "review"),
             counted(self.entities, "entity"),
             counted(self.relations, "relation"),
+            counted(self.todos, "todo"),
+            counted(self.vault_files, "vault file"),
             counted(self.purged, "tombstone"),
             self.path,
             self.bytes
         );
         Document::new()
             .note(Mark::Good, text)
-            .note(Mark::Info, "`strata load FILE` brings it into another home")
+            .note(Mark::Info, "`strata load FILE` brings it into another store")
     }
 }

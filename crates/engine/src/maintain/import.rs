@@ -17,7 +17,7 @@ use strata_store::{
     ledger::{EpisodeInsert, NewAudit, NewEpisode},
 };
 
-use super::reindex::index_everything;
+use super::reindex::{index_everything, look_at_tables};
 use crate::{
     authority,
     engine::Engine,
@@ -361,6 +361,7 @@ fn write_batches(
         report(seen as u64, episodes.len() as u64, "storing")?;
     }
     index_everything(engine, call, &mut |done, total| report(done, total, "indexing"))?;
+    look_at_tables(engine, call, added);
     Ok((added, episodes.len() - added))
 }
 

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_core::principal::PrincipalKind;
+use strata_core::{principal::PrincipalKind, signing::SecretKey};
 use strata_store::{
     Control, Database, StoreError,
     ledger::{NewAudit, SCHEMA},
@@ -67,68 +67,98 @@ impl Operation for Init {
         cli: &["init"],
         positional: &[],
         title: "Set up the home",
-        about: "Makes the store in the home directory and, at a terminal, asks for the passphrase that will protect rules, \
-                identity and purges. Running it again changes nothing that is there. Without a passphrase everything works \
+        about: "Makes the store, in the home directory or on the server that `--store` names, and, at a terminal, asks for the \
+                passphrase that will protect rules, identity and purges. Running it again changes nothing that is there. Without a passphrase everything works \
                 but what needs a human's approval.",
         effect: Effect::Write,
         audience: Audience::People,
     };
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
-        engine.initialise(call)?;
-        // The passphrase's salt may have been asked for just before, and made the store.
-        let created = engine.has_made_ledger();
-        let ledger = engine.existing_ledger()?;
         let control = engine.control(call);
+        // What is refused is refused before anything is made.
+        check_role(engine, &control, request.app_role.as_deref())?;
+        let has_one = check_secret(engine, call)?;
+        engine.initialise(call)?;
+        // A person at a terminal is asked for the passphrase once the store is there, and this runs again.
+        let created = engine.has_made_ledger();
         prepare_server(engine, &control, request.app_role.as_deref())?;
-        let known = ledger.read(&control, |r| r.setting(PUBLIC_KEY))?;
-        // A passphrase that is given again must be this home's: silence would pass for a change of it.
-        if known.is_some() {
-            authority::holds_secret(engine, call)?;
-        }
-        let wanted = call.secret.filter(|_| known.is_none());
+        let wanted = call.secret.filter(|_| !has_one);
         if let Some(secret) = wanted {
-            if call.principal.kind != PrincipalKind::Human {
-                return Err(Error::ApprovalRequired {
-                    action: "setting the passphrase".into(),
-                    reason: "only a person at a terminal sets it".into(),
-                    command: "strata init".into(),
-                });
-            }
-            let key = public_key_text(secret);
-            let row = NewAudit {
-                reason: PASSPHRASE_SET,
-                after_hash: Some(key_hash(&key)),
-                ..NewAudit::new(call.principal, call.face, ACTION, "")
-            };
-            ledger.write(&control, engine.clock().now(), |w| {
-                w.record(&row)?;
-                w.set_setting(PUBLIC_KEY, &key)?;
-                w.sign_head(secret).map(drop)
-            })?;
+            set_passphrase(engine, call, secret)?;
         }
         Ok(Response {
             home: engine.home().display().to_string(),
             store: engine.settings().store.as_ref().map(ToString::to_string),
             created,
             schema: SCHEMA.latest(),
-            has_secret: known.is_some() || wanted.is_some(),
+            has_secret: has_one || wanted.is_some(),
             secret_set: wanted.is_some(),
         })
     }
 }
 
+/// Whether the role can be let in.
+fn check_role(engine: &Engine, control: &Control, role: Option<&str>) -> Result<(), Error> {
+    let Some(role) = role else { return Ok(()) };
+    if engine.settings().store.is_none() {
+        let hint = "leave it out, or name a server with `--store`";
+        return Err(Error::argument("app_role", "a store in the home has no roles", hint));
+    }
+    Ok(engine.store().database().check_role(control, role)?)
+}
+
+/// Whether the store has a passphrase. One that is given must be that one, since silence would pass for a change of it;
+/// where there is none yet, a person sets it.
+fn check_secret(engine: &Engine, call: &Call<'_>) -> Result<bool, Error> {
+    if authority::has_passphrase(engine, call)? {
+        authority::holds_secret(engine, call)?;
+        return Ok(true);
+    }
+    if call.secret.is_some() && call.principal.kind != PrincipalKind::Human {
+        return Err(Error::ApprovalRequired {
+            action: "setting the passphrase".into(),
+            reason: "only a person at a terminal sets it".into(),
+            command: "`strata init` at a terminal, or leave the passphrase out; nothing was made".into(),
+        });
+    }
+    Ok(false)
+}
+
+/// Keeps the public half of the secret, with what the passphrase is salted with.
+fn set_passphrase(engine: &Engine, call: &Call<'_>, secret: &SecretKey) -> Result<(), Error> {
+    let key = public_key_text(secret);
+    let row = NewAudit {
+        reason: PASSPHRASE_SET,
+        after_hash: Some(key_hash(&key)),
+        ..NewAudit::new(call.principal, call.face, ACTION, "")
+    };
+    let salt = engine.drawn_salt().map(|salt| hexadecimal(&salt));
+    let set = engine.existing_ledger()?.write(&engine.control(call), engine.clock().now(), |w| {
+        if w.setting(PUBLIC_KEY)?.is_some() {
+            return Ok(false);
+        }
+        w.record(&row)?;
+        w.set_setting(PUBLIC_KEY, &key)?;
+        if let Some(salt) = &salt {
+            w.set_setting(SALT, salt)?;
+        }
+        w.sign_head(secret)?;
+        Ok(true)
+    })?;
+    if set {
+        return Ok(());
+    }
+    Err(Error::Conflict {
+        message: "somebody else set a passphrase at the same moment".into(),
+        hint: "run `strata init` again with theirs".into(),
+    })
+}
+
 /// Makes the index's schema as well, which an application's role could not, and lets that role in.
 fn prepare_server(engine: &Engine, control: &Control, role: Option<&str>) -> Result<(), Error> {
     if engine.settings().store.is_none() {
-        return match role {
-            None => Ok(()),
-            Some(_) => Err(Error::argument(
-                "app_role",
-                "a store in the home has no roles",
-                "leave it out, or name a server with `--store`",
-            )),
-        };
+        return Ok(());
     }
     let databases = [engine.existing_ledger()?.database(), engine.searcher().index().database()];
     for database in databases {
@@ -143,29 +173,34 @@ fn prepare_server(engine: &Engine, control: &Control, role: Option<&str>) -> Res
 /// Another role than the owner finds the schemas made.
 fn create_if_allowed(database: &Database, control: &Control) -> Result<(), Error> {
     match database.create(control) {
-        Err(StoreError::ReadOnly { .. }) => Ok(()),
+        Err(StoreError::ReadOnly { .. } | StoreError::Forbidden { .. } | StoreError::AwaitsOwner { .. }) => {
+            Ok(())
+        }
         outcome => Ok(outcome?),
     }
 }
 
-/// The salt of this home's passphrase, drawn at the first request.
+/// The salt of this store's passphrase. Where none is set yet it is drawn, and kept once the passphrase is.
 ///
 /// # Errors
 /// A conflict when there is a passphrase and its salt is gone: with another one nobody would ever be recognised.
 pub fn salt(engine: &Engine, call: &Call<'_>) -> Result<[u8; 16], Error> {
-    let ledger = engine.ledger(call)?;
-    let mut fresh = [0; 16];
-    engine.ids().fill(&mut fresh);
-    let fresh = hexadecimal(&fresh);
-    let kept = ledger.write(&engine.control(call), engine.clock().now(), |w| match w.setting(SALT)? {
-        Some(kept) => Ok(Some(kept)),
-        None if w.setting(PUBLIC_KEY)?.is_some() => Ok(None),
-        None => w.set_setting(SALT, &fresh).map(|()| Some(fresh.clone())),
-    })?;
-    let kept = kept.ok_or_else(|| Error::Conflict {
-        message: "what this home's passphrase is salted with is gone".into(),
-        hint: "somebody changed the ledger's file: restore a backup".into(),
-    })?;
+    let has_one = authority::has_passphrase(engine, call)?;
+    let kept = match engine.is_initialised() {
+        Ok(true) => engine.read(call, |r| r.setting(SALT))?,
+        // Nothing, or half a copy.
+        _ => None,
+    };
+    let kept = match kept {
+        Some(kept) => kept,
+        None if !has_one => return Ok(engine.fresh_salt()),
+        None => {
+            return Err(Error::Conflict {
+                message: format!("what the passphrase of {} is salted with is gone", engine.place()),
+                hint: "somebody changed the ledger: restore a backup".into(),
+            });
+        }
+    };
     parse_salt(&kept).ok_or_else(|| Error::Internal("the passphrase's salt is damaged".into()))
 }
 
@@ -189,6 +224,13 @@ impl Render for Response {
                 Mark::Info,
                 "no passphrase: run `strata init` at a terminal to protect rules and purges",
             ),
+        };
+        let document = match &self.store {
+            Some(_) => document.note(
+                Mark::Info,
+                "what follows needs the address too: by `--store URL`, STRATA_STORE or `store` in config.toml",
+            ),
+            None => document,
         };
         document.text("Next:").with(Block::Code {
             language: "sh",

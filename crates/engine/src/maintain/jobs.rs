@@ -24,8 +24,8 @@ pub struct JobView {
     pub id: String,
     /// What is being done: import, index, reindex, ...
     pub kind: String,
-    /// queued, running, stalled, done, failed or cancelled. A stalled one says that it runs, but its worker
-    /// has been silent for longer than its lease.
+    /// queued, running, stalled, done, failed or cancelled. A stalled one says that it runs, but its process has ended
+    /// on this machine, or its worker has been silent for longer than its lease.
     pub state: &'static str,
     /// Who works on it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,9 +74,10 @@ impl JobView {
     }
 }
 
-/// Whether a job's worker let its lease run out.
+/// Whether a job's worker has ended on this machine, or let its lease run out.
 pub(super) fn is_stalled(row: &JobRow, now: Timestamp) -> bool {
-    row.state == JobState::Running && row.lease_until.is_some_and(|until| until <= now)
+    let late = row.lease_until.is_some_and(|until| until <= now);
+    row.state == JobState::Running && (late || row.lease_owner.as_deref().is_some_and(holder::is_gone))
 }
 
 /// Reads the id of a job.
@@ -111,7 +112,8 @@ impl Render for JobView {
         pairs.extend(optional.into_iter().filter_map(|(k, v)| Some((k.to_owned(), v.clone()?))));
         let document = Document::new().with(Block::Pairs(pairs));
         match self.state {
-            "stalled" => document.note(Mark::Warning, "its worker is silent; `strata doctor --fix` ends it"),
+            "stalled" => document
+                .note(Mark::Warning, "its worker has stopped; `strata doctor --fix` ends it on record"),
             "failed" => document.note(Mark::Bad, "it failed; start the work again"),
             _ => document,
         }

@@ -3,6 +3,8 @@
 mod graph;
 mod incoming;
 mod loading;
+mod todos;
+mod vault;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +15,7 @@ use self::{
 };
 use super::{
     import::MAX_FILE,
-    reindex::index_everything,
+    reindex::{index_everything, look_at_tables},
     transfer::{self, bad_line},
 };
 use strata_store::files;
@@ -22,6 +24,7 @@ use crate::{
     authority::{self, hexadecimal},
     engine::Engine,
     error::Error,
+    knowledge::vault::{look_everywhere, materialise},
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     paths,
     render::{Block, Document, Mark, Render, counted},
@@ -56,11 +59,15 @@ pub struct Response {
     pub entities: usize,
     /// Relations stored now.
     pub relations: usize,
+    /// Todos stored now.
+    pub todos: usize,
+    /// Files of the vault stored now.
+    pub vault_files: usize,
     /// Tombstones stored now.
     pub purged: usize,
     /// Lines whose memory, event or review was here before.
     pub known: usize,
-    /// Lines left out because this home has purged what they carry.
+    /// Lines left out because this store has purged what they carry.
     pub refused_purged: usize,
     /// Memories and events that got another number, because theirs was taken.
     pub renumbered: usize,
@@ -85,8 +92,8 @@ impl Operation for Load {
         cli: &["load"],
         positional: &["path"],
         title: "Load an export",
-        about: "Brings a file that `strata export` wrote into this home: memories with ids, history and evidence, raw \
-                events, reviews, the graph. All of it or, when a line is wrong, nothing. What is here already is left as it is, and \
+        about: "Brings a file that `strata export` wrote into this store: memories with ids, history and evidence, raw \
+                events, reviews, the graph, todos. All of it or, when a line is wrong, nothing. What is here already is left as it is, and \
                 what was purged here stays out. Rules, identity and integrations in the file need a human's approval. For \
                 conversations of other programs use `import`.",
         effect: Effect::Write,
@@ -107,8 +114,12 @@ impl Operation for Load {
         }
         let actors = incoming.authorise(engine, call)?;
         incoming.restrict(engine, call)?;
+        // A file that lies in the vault already has its place before one that comes in.
+        look_everywhere(engine, call)?;
         let loaded = store(engine, call, &incoming, &actors)?;
+        materialise(engine, call)?;
         index_everything(engine, call, &mut |_, _| Ok(()))?;
+        look_at_tables(engine, call, loaded.memories + loaded.episodes + loaded.entities + loaded.relations);
         Ok(Response { redacted: incoming.gate.redacted.clone(), ..loaded })
     }
 }
@@ -134,12 +145,14 @@ fn store(engine: &Engine, call: &Call<'_>, incoming: &Incoming, actors: &Actors)
 impl Render for Response {
     fn render(&self) -> Document {
         let text = format!(
-            "loaded {}, {}, {}, {}, {} and {} ({} known already)",
+            "loaded {}, {}, {}, {}, {}, {}, {} and {} ({} known already)",
             counted(self.memories, "memory"),
             counted(self.episodes, "episode"),
             counted(self.reviews, "review"),
             counted(self.entities, "entity"),
             counted(self.relations, "relation"),
+            counted(self.todos, "todo"),
+            counted(self.vault_files, "vault file"),
             counted(self.purged, "tombstone"),
             self.known
         );

@@ -12,11 +12,12 @@ use strata_store::{
     moving::{self, Move, Moved, TableDigest},
 };
 
-use super::reindex::index_everything;
+use super::reindex::{index_everything, look_at_tables};
 use crate::{
     authority::{self, PUBLIC_KEY, hexadecimal, parse_public_key, public_key_text},
     engine::Engine,
     error::{Error, at_a_terminal},
+    knowledge::vault,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Block, Document, Mark, Render, counted},
     settings::{Settings, StoreAddress},
@@ -27,13 +28,22 @@ pub struct MigrateStore;
 
 /// The word for the files of the home.
 const SQLITE: &str = "sqlite";
-/// The word for the server that the configuration names.
-const CONFIGURED: &str = "store";
+/// The words for the server that the configuration names.
+const CONFIGURED: [&str; 3] = ["postgres", "server", "store"];
+/// What there is to choose from.
+const WORDS: &str = "`sqlite` is the home's files; `postgres`, `server` or `store` is the server that `--store URL`, STRATA_STORE \
+                     or the configuration names; else write a server's address, `postgres://USER@HOST/DATABASE`";
+
+/// What is said of a place to which a move was cut off once its rows were there, and what to do.
+pub(crate) const CUT_OFF: [&str; 2] = [
+    "a move to this store was cut off before it was complete",
+    "run the same `strata migrate-store` again before anything is stored here: it begins anew, and the old place is as it was",
+];
 
 /// From where to where.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct Request {
-    /// Where the memory is: `sqlite` for the home's files, `store` for the configured server, or a server's address.
+    /// Where the memory is: `sqlite` for the home's files, `postgres` for the configured server, or a server's address.
     pub from: String,
     /// Where it is to go, in the same words; nothing of the tenant may be there yet.
     pub to: String,
@@ -99,18 +109,23 @@ impl Operation for MigrateStore {
         about: "Copies the whole ledger, with its audit and signatures, from the home's files to a PostgreSQL server or back, \
                 compares every table on both sides, follows the audit at the new place, and builds the index there. Nobody \
                 can write meanwhile; the old place stays as it is. The new place must be empty. Afterwards name it in the \
-                configuration; the answer says how. Needs the passphrase when there is one. Try it with `dry_run` first.",
+                configuration; the answer says how. Needs the passphrase of the old place when it has one. Try it with `dry_run` first.",
         effect: Effect::Write,
         audience: Audience::People,
     };
+
+    /// The old place: the new one holds nothing yet.
+    fn confirmed_by(engine: &Engine, request: &Request) -> Result<Option<Engine>, Error> {
+        let tenant = request.server_tenant.as_deref();
+        Ok(Some(beside(engine, place(engine.settings(), "from", &request.from, tenant)?)))
+    }
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let tenant = request.server_tenant.as_deref();
         let from = beside(engine, place(engine.settings(), "from", &request.from, tenant)?);
         let to = beside(engine, place(engine.settings(), "to", &request.to, tenant)?);
         if from.place() == to.place() && from.tenant() == to.tenant() {
-            let hint = "name the other place: `sqlite`, `store` or a server's address";
-            return Err(Error::argument("to", "is the place that the memory is to be moved from", hint));
+            return Err(Error::argument("to", "is the place that the memory is to be moved from", WORDS));
         }
         let source = from.existing_ledger()?;
         let actor = authorise(&from, call)?;
@@ -133,6 +148,9 @@ impl Operation for MigrateStore {
             Some(secret) if key == Some(public_key_text(secret)) => write.sign_head(secret).map(drop),
             _ => Ok(()),
         };
+        if !dry_run {
+            vault::look_everywhere(&from, call)?;
+        }
         let moved = moving::move_ledger(source, to.store(), &control, engine.home(), &how, &seal)?;
         let index_behind = if dry_run { 0 } else { complete(&to, call)? };
         Ok(answer(moved, (&from, &to), (!dry_run).then_some(epoch), index_behind))
@@ -146,6 +164,8 @@ fn complete(to: &Engine, call: &Call<'_>) -> Result<u64, Error> {
         Ok(())
     })?;
     moving::finish(to.existing_ledger()?, &to.control(call), to.clock().now())?;
+    vault::materialise(to, call)?;
+    look_at_tables(to, call, usize::MAX);
     Ok(index_behind)
 }
 
@@ -198,11 +218,15 @@ fn place(
 ) -> Result<Option<Server>, Error> {
     match word {
         SQLITE => Ok(None),
-        CONFIGURED => settings.store.clone().map(Some).ok_or_else(|| {
-            let hint = "name it with `--store URL`, STRATA_STORE or `store` in the configuration";
-            Error::argument(field, "is `store`, and no server is configured", hint)
+        word if CONFIGURED.contains(&word) => settings.store.clone().map(Some).ok_or_else(|| {
+            let hint = "name it with `--store URL`, STRATA_STORE or `store` in the configuration, or write its address here";
+            Error::argument(field, format!("is `{word}`, and no server is configured"), hint)
         }),
-        address => StoreAddress::new(address).server(tenant, &settings.tls).map(Some),
+        address if Server::is_address(address) => {
+            StoreAddress::new(address).server(tenant, &settings.tls).map(Some)
+        }
+        // It may be a mistyped address with a password in it, so it is not repeated.
+        _ => Err(Error::argument(field, "is no place that a memory can be moved from or to", WORDS)),
     }
 }
 

@@ -1,14 +1,15 @@
-//! `purge`: erases a memory, a raw event or an entity for good, and proves that it is gone.
+//! `purge`: erases a memory, a raw event, an entity or a todo for good, and proves that it is gone.
 
 mod files;
 mod report;
 mod resting;
 mod target;
 mod telling;
+mod vault;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use strata_core::{id::Id, policy::Action, principal::Principal};
+use strata_core::{policy::Action, principal::Principal};
 use strata_store::{
     Rewrite,
     ledger::{NewAudit, OpenPurge},
@@ -17,7 +18,7 @@ use strata_store::{
 pub(super) use self::files::other_index_files;
 use self::{
     files::{Backups, erase_from_backups, erase_from_index},
-    target::{Target, find, target_id, tombstone},
+    target::{Named, Target, find, target_id, tombstone},
     telling::telling_fragments,
 };
 use super::purged;
@@ -26,6 +27,7 @@ use crate::{
     engine::Engine,
     error::Error,
     gate::Gate,
+    knowledge::l0,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     wiki,
 };
@@ -38,7 +40,7 @@ pub struct Purge;
 /// What to erase.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct Request {
-    /// The whole id of a memory (mem_... or #number), a raw event (ep_...) or an entity (ent_...).
+    /// The whole id of a memory (mem_... or #number), a raw event (ep_...), an entity (ent_...) or a todo (todo_...); of the vault a file (vault:shared/infra.md) or a section (doc_...).
     pub id: String,
     /// Also rewrite the backups, so that they do not hold it either.
     pub backups: Option<bool>,
@@ -55,8 +57,8 @@ impl Operation for Purge {
         cli: &["purge"],
         positional: &["id"],
         title: "Erase for good",
-        about: "Erases a memory, raw event or entity from the ledger, the index and their logs, so that no byte of its text is left, \
-                and looks through every file of the home to prove it. Cannot be undone; only the fact that it was purged \
+        about: "Erases a memory, raw event, entity or todo from the ledger, the index and their logs, so that no byte of its text is left, \
+                and looks through every file of the home, and every table of a server, to prove it. Cannot be undone; only the fact that it was purged \
                 stays on record, so that no restore brings it back. Digests that quote it go with it. For people with the \
                 passphrase only. To take something out of use, `forget` is enough.",
         effect: Effect::Destroy,
@@ -64,6 +66,9 @@ impl Operation for Purge {
     };
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
+        if let Some(wanted) = vault::named(engine, call, &request.id)? {
+            return vault::erase(engine, call, &wanted, &request);
+        }
         let id = target_id(engine, call, &request.id)?;
         let resting = resting::find(engine, call, &id)?;
         let erased = resting::erase(engine, call, &resting, request.backups)?;
@@ -87,13 +92,13 @@ enum Material {
 fn one(
     engine: &Engine,
     call: &Call<'_>,
-    id: &Id,
+    id: &Named,
     request: &Request,
     material: Material,
 ) -> Result<Response, Error> {
     let reason = Gate::default().field("reason", request.reason.as_deref())?.unwrap_or_default();
     let target = find(engine, call, id)?;
-    let actor = authority::authorise(engine, call, Action::Purge, target.layer, id.as_str())?;
+    let actor = authority::authorise(engine, call, Action::Purge, target.layer, &id.id)?;
     let fragments = telling_fragments(engine, call, &target)?;
     let open = open(engine, call, &target, request.backups.unwrap_or(false))?;
     erase(engine, call, &actor, (&target, material), &open, &reason)?;
@@ -160,6 +165,7 @@ fn finish(
     if wiki::exists(engine) {
         wiki::compile_own(engine, call)?;
     }
+    l0::sync_everything(engine, call)?;
     ledger.write(&control, engine.clock().now(), |w| w.close_purge(&target.id))?;
     Ok(Finished { indexes: indexes.removed, backups, left })
 }

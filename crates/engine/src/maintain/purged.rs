@@ -3,8 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use strata_core::{id::Id, time::Timestamp};
-use strata_store::{files::append_line, ledger::PurgedKind, sql::Control};
+use strata_core::{id::Id, knowledge::todo::TodoId, time::Timestamp};
+use strata_store::{
+    files::append_line,
+    ledger::{PurgedKind, is_vault_text_id},
+    sql::Control,
+};
 
 use crate::error::Error;
 
@@ -14,7 +18,7 @@ pub const FILE: &str = "purged.jsonl";
 /// One line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// `memory` or `episode`.
+    /// `memory`, `episode`, `entity`, `todo` or `vault_text`.
     pub kind: String,
     /// The whole id.
     pub id: String,
@@ -55,7 +59,13 @@ pub fn read(home: &Path) -> Result<List, Error> {
 
 fn entry(line: &str) -> Option<(PurgedKind, String)> {
     let entry: Entry = serde_json::from_str(line).ok()?;
-    Some((PurgedKind::parse(&entry.kind).ok()?, Id::parse(&entry.id).ok()?.to_string()))
+    let kind = PurgedKind::parse(&entry.kind).ok()?;
+    let id = match kind {
+        PurgedKind::Todo => TodoId::parse(&entry.id).ok()?.to_string(),
+        PurgedKind::VaultText => Some(entry.id).filter(|id| is_vault_text_id(id))?,
+        _ => Id::parse(&entry.id).ok()?.to_string(),
+    };
+    Some((kind, id))
 }
 
 /// Adds something, unless the list has it.
@@ -89,5 +99,7 @@ mod tests {
         let list = read(home.path()).expect("read");
         assert_eq!(list.entries.len(), 2);
         assert_eq!(list.damaged, [3]);
+        add(home.path(), &control, PurgedKind::Todo, "gov-0123456789abcdef", Timestamp(1)).expect("added");
+        assert_eq!(read(home.path()).expect("read").entries.len(), 3);
     }
 }

@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 use strata_store::{
     error::StoreError,
     index::{Index, IndexWriter, Opened},
+    ledger::Ledger,
 };
 
-use super::reembed;
+use super::{left_to_owner, reembed};
 use crate::{
     engine::Engine,
     error::Error,
@@ -46,6 +47,9 @@ pub struct Response {
     pub semantic: String,
     /// The job, as `jobs list` shows it.
     pub job: String,
+    /// What would give the space of the old index back to the server's disk: statements for its owner.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_to_owner: Vec<String>,
 }
 
 impl Operation for Reindex {
@@ -69,7 +73,8 @@ impl Operation for Reindex {
         let job = Job::start(engine, call, "reindex", 0)?;
         let id = job.id().to_owned();
         let outcome = rebuild(engine, call, &job);
-        let (items, behind, set_aside) = job.finish(outcome, |(items, ..)| counted(*items, "item"))?;
+        let Rebuilt { items, behind, set_aside, left_to_owner } =
+            job.finish(outcome, |rebuilt| counted(rebuilt.items, "item"))?;
         Ok(Response {
             path: engine.searcher().index().path().display().to_string(),
             items,
@@ -77,17 +82,24 @@ impl Operation for Reindex {
             set_aside,
             semantic: engine.searcher().semantic().to_string(),
             job: id,
+            left_to_owner,
         })
     }
 }
 
-type Rebuilt = (u64, u64, Option<String>);
+struct Rebuilt {
+    items: u64,
+    behind: u64,
+    set_aside: Option<String>,
+    left_to_owner: Vec<String>,
+}
 
 fn rebuild(engine: &Engine, call: &Call<'_>, job: &Job<'_>) -> Result<Rebuilt, Error> {
     let totals = engine.existing_ledger()?.read(&engine.control(call), |r| r.totals())?;
     let items = u64::try_from(totals.memories + totals.episodes + totals.sources).unwrap_or(0);
     let set_aside = drop_index(engine, call)?;
     let behind = index_everything(engine, call, &mut |done, total| job.progress(done, total, "indexing"))?;
+    let mut left_to_owner = Vec::new();
     if behind == 0 && engine.searcher().index().database().exists(&engine.control(call))? {
         // A model that is new here takes over from the one whose vectors were dropped.
         match reembed::complete(engine, call, &mut |_| Ok(())) {
@@ -96,9 +108,9 @@ fn rebuild(engine: &Engine, call: &Call<'_>, job: &Job<'_>) -> Result<Rebuilt, E
             outcome => drop(outcome?),
         }
         // The rows that the rebuild replaced are gone; now their space goes, too.
-        engine.searcher().index().database().compact(&engine.control(call))?;
+        left_to_owner = engine.searcher().index().database().compact(&engine.control(call))?;
     }
-    Ok((items, behind, set_aside))
+    Ok(Rebuilt { items, behind, set_aside, left_to_owner })
 }
 
 /// Makes the index anew without a job of its own: part of a repair.
@@ -171,6 +183,22 @@ pub(crate) fn index_everything(
     }
 }
 
+/// So many new rows that a server's idea of its tables is out of date.
+const MANY: usize = 1_000;
+
+/// Behind `rows` new ones: lets a server look at its tables, if they are many. A help and no part of the work: where it
+/// cannot be done now, the server does it by itself later.
+pub(super) fn look_at_tables(engine: &Engine, call: &Call<'_>, rows: usize) {
+    if rows < MANY {
+        return;
+    }
+    let control = engine.control(call);
+    for database in engine.existing_ledger().into_iter().map(Ledger::database) {
+        drop(database.analyze(&control));
+    }
+    drop(engine.searcher().index().database().analyze(&control));
+}
+
 /// Merges and removes all that is due, so that the small writes that follow need not. Nothing is wrong where it
 /// cannot be done: somebody else works on the index, or it may not be written.
 fn tidy(
@@ -212,6 +240,7 @@ impl Render for Response {
                 format!("the old index was damaged and lies at {aside}; `strata doctor --fix` removes it"),
             );
         }
-        document
+        let why = "the space of the old index stays with the server's files and is used for what comes";
+        left_to_owner::told(document, why, &self.left_to_owner)
     }
 }

@@ -11,7 +11,9 @@
 //!   show something else under the same name;
 //! - `entity` and `relation`: the knowledge graph; a relation that was taken back has an end;
 //! - `mention`: that a memory speaks of an entity;
+//! - `todo`: what is to be done, with every version it had, oldest first;
 //! - `l0_entry`: an entry of the index of knowledge that was written by hand;
+//! - `vault_file`: a file of the vault with its generations, oldest first; `vault_change`: what the changelog says of one;
 //! - `purged`: something that was erased for good.
 //!
 //! Times are microseconds since 1970 UTC; confidence and importance have six decimals. Nothing in the file
@@ -57,8 +59,14 @@ pub enum Line {
     Relation(Box<RelationLine>),
     /// A memory that speaks of an entity.
     Mention(MentionLine),
+    /// A todo.
+    Todo(Box<TodoLine>),
     /// An entry of the index of knowledge that was written by hand.
     L0Entry(L0EntryLine),
+    /// A file of the vault.
+    VaultFile(Box<VaultFileLine>),
+    /// A change to the vault, as the changelog has it.
+    VaultChange(Box<VaultChangeLine>),
     /// A tombstone.
     Purged(PurgedLine),
 }
@@ -285,6 +293,96 @@ pub struct MentionLine {
     pub entity: String,
     pub origin: String,
     pub confidence: f64,
+}
+
+/// A todo.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "named and documented in strata_store::ledger::TodoOrigin")]
+pub struct TodoLine {
+    pub number: i64,
+    pub id: String,
+    pub scope: ScopeFields,
+    pub session: String,
+    pub created_at: i64,
+    /// Oldest first.
+    pub versions: Vec<TodoVersionLine>,
+}
+
+/// What a todo said from one change to the next.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "named and documented in strata_store::ledger::TodoVersion")]
+pub struct TodoVersionLine {
+    /// Since when it holds.
+    pub since: i64,
+    /// What brought it, who and why, in words.
+    pub by: String,
+    pub domain: String,
+    pub title: String,
+    pub content: String,
+    pub blocked_by: Vec<String>,
+    pub priority: String,
+    pub status: String,
+    pub notes: String,
+    pub completed_at: Option<i64>,
+    pub cancelled_at: Option<i64>,
+    pub deleted_at: Option<i64>,
+    pub updated_at: i64,
+    pub writer: String,
+}
+
+/// A file of the vault.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VaultFileLine {
+    /// Its namespace.
+    pub namespace: String,
+    /// Where it lies there.
+    pub path: String,
+    /// The generation that holds.
+    pub generation: i64,
+    /// Every one, oldest first.
+    pub generations: Vec<GenerationLine>,
+}
+
+/// A generation of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "named and documented in strata_store::ledger::GenerationRow")]
+pub struct GenerationLine {
+    pub generation: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    pub at: i64,
+    pub origin: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
+    pub writer: String,
+    pub size: usize,
+    /// Whether it deleted the file.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deleted: bool,
+    /// Its text, if that is still kept.
+    pub text: Option<String>,
+}
+
+/// A line of the changelog.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "named and documented in strata_store::ledger::VaultChange")]
+pub struct VaultChangeLine {
+    pub id: String,
+    pub at: i64,
+    pub operation: String,
+    pub namespace: String,
+    pub domain: String,
+    /// The file, if it is about one.
+    pub path: Option<String>,
+    pub section: Option<String>,
+    pub agent_id: Option<String>,
+    pub tool: String,
+    pub summary: String,
+    pub reason: String,
+    pub source_ref: Option<String>,
+    pub before: Option<String>,
+    pub after: Option<String>,
+    pub metadata: Value,
 }
 
 /// A tombstone.

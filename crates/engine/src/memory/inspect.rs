@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_core::{
     id::{Id, IdKind, PartialId},
+    knowledge::todo::TodoId,
     time::Timestamp,
 };
 
@@ -23,6 +24,7 @@ use crate::{
     documents,
     engine::Engine,
     error::Error,
+    knowledge::todo::whole::{TodoWhole, whole},
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Document, Mark, Render},
 };
@@ -50,6 +52,8 @@ pub enum Response {
     Episode(Box<EpisodeView>),
     /// A section of an indexed file.
     Document(Box<DocumentView>),
+    /// A todo with all its versions.
+    Todo(Box<TodoWhole>),
 }
 
 impl Operation for Inspect {
@@ -62,7 +66,7 @@ impl Operation for Inspect {
         positional: &["id"],
         title: "Inspect one memory",
         about: "Shows one memory whole: text, state, where it comes from, evidence, all its versions and what the audit says \
-                about it. Also shows a conversation turn (ep_...) with the turns around it, and a section of an indexed file (doc_...). Use it after `recall` when the \
+                about it. Also shows a conversation turn (ep_...) with the turns around it, a section of an indexed file (doc_...), and a todo (todo_...). Use it after `recall` when the \
                 short record is not enough, and before `update` or `forget`.",
         effect: Effect::Read,
         audience: Audience::Everyone,
@@ -87,6 +91,10 @@ impl Operation for Inspect {
             let view = document::document(row, call, &id, zone)?;
             return Ok(Response::Document(Box::new(view)));
         }
+        if let Ok(id) = TodoId::parse(&request.id) {
+            let view = ledger.read(&control, |r| Ok(whole(r, call, &id)))??;
+            return Ok(Response::Todo(Box::new(view)));
+        }
         let reference = Reference::read("id", &request.id)?;
         let mut view = ledger.read(&control, |r| Ok(memory::memory(r, call, &reference, zone)))??;
         for (known, waiting) in view.uses.iter_mut().zip(engine.uses().of(view.number)) {
@@ -104,6 +112,7 @@ impl Render for Response {
             Self::Memory(view) => view.render(),
             Self::Episode(view) => view.render(),
             Self::Document(view) => view.render(),
+            Self::Todo(view) => view.render(),
         };
         match self {
             Self::Memory(view) if view.superseded_by.is_some() => {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     draft::Draft,
+    placed::{self, RoutingOverride},
     similar::{Contradicts, Similar},
     write::{self, Stored},
 };
@@ -62,6 +63,8 @@ pub struct Request {
     /// Further facts about it, as names and texts.
     #[serde(default)]
     pub metadata: BTreeMap<String, String>,
+    /// force_l1 stores a memory where the configuration would make a todo of it, or decline it as passing.
+    pub routing_override: Option<RoutingOverride>,
 }
 
 /// The layers by name.
@@ -117,7 +120,7 @@ pub struct Response {
     pub id: String,
     /// The memory's number, shown as `#n`.
     pub number: i64,
-    /// `saved`, or `unchanged` when the same text was already there.
+    /// `saved`, `unchanged` when the same text was already there, or `todo` when a todo was made of it.
     pub status: &'static str,
     /// Its kind.
     pub kind: String,
@@ -137,9 +140,12 @@ pub struct Response {
     /// Families of secrets that were blacked out before storing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub redacted: Vec<&'static str>,
-    /// Where the text might belong better; advice only.
+    /// Where the text might belong better; advice only, unless it is a todo now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub route: Option<String>,
+    /// Whether it is a todo and no memory.
+    #[serde(skip)]
+    pub is_todo: bool,
 }
 
 impl Operation for Remember {
@@ -164,6 +170,9 @@ impl Operation for Remember {
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let draft = Draft::from_request(engine, call, &request)?;
+        if let Some(placed) = placed::elsewhere(engine, call, &request, &draft)? {
+            return Ok(placed);
+        }
         let stored = write::store(engine, call, &draft)?;
         Ok(Response::new(&draft, stored))
     }
@@ -183,6 +192,7 @@ impl Response {
             contradicts: stored.contradicts,
             redacted: draft.redacted.clone(),
             route: draft.route.clone(),
+            is_todo: false,
         }
     }
 }
@@ -190,12 +200,18 @@ impl Response {
 impl Render for Response {
     fn render(&self) -> Document {
         let what = format!("#{} {} ({}, {}, {})", self.number, self.id, self.kind, self.layer, self.scope);
-        let first = if self.status == "saved" {
-            format!("saved {what}")
-        } else {
-            format!("already stored as {what}")
+        let first = match self.status {
+            "unchanged" => format!("already stored as {what}"),
+            _ => format!("saved {what}"),
         };
         let mut document = Document::new().note(Mark::Good, first);
+        if self.is_todo {
+            let route = self.route.as_deref().unwrap_or_default();
+            let text = format!(
+                "it is a todo now, and no memory ({route}); `routing_override` force_l1 stores a memory"
+            );
+            return document.note(Mark::Info, text).note_redacted(&self.redacted);
+        }
         if let Some(old) = &self.superseded {
             document = document.note(Mark::Info, format!("superseded {old}; its history is kept"));
         }

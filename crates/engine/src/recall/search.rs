@@ -132,6 +132,7 @@ const WIDENINGS: u32 = 3;
 pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome, Error> {
     vault::notice(engine, call);
     if !engine.is_initialised()? {
+        engine.is_empty_place(call)?;
         return Ok(Outcome::default());
     }
     let config = config_of(engine, query);
@@ -162,7 +163,7 @@ fn ranked(
     let control = engine.control(call);
     let ledger = engine.ledger(call)?;
     let caught_up = engine.follow_truth(call)?;
-    let unsearched = caught_up.behind.saturating_sub(caught_up.pending.len() as u64);
+    let unsearched = caught_up.unsearched;
     let searcher = engine.searcher();
     let collections = collections(ledger.tenant(), &query.scope);
     let people = searcher.index().people(&control, &collections)?;

@@ -10,6 +10,7 @@ use crate::{
     engine::Engine,
     error::Error,
     gate::Gate,
+    knowledge::vault,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Document, Mark, Render, counted},
 };
@@ -63,6 +64,8 @@ impl Operation for Create {
         let name = new_name("version_id", &request.version_id)?;
         let label = Gate::default().field("label", request.label.as_deref())?.unwrap_or_default();
         let actor = authority::authorise(engine, call, Action::Snapshot, Layer::P5, &name)?;
+        // What hands did to the vault until now belongs to it.
+        vault::look_everywhere(engine, call)?;
         for attempt in 1.. {
             match store(engine, call, &actor, (&name, &label), attempt == ATTEMPTS)? {
                 Attempt::Stored { seq, entries } => {

@@ -16,13 +16,17 @@ use strata_store::{
     },
 };
 
-use super::{Measured, Named, compare::Difference, find, named, seen, take};
+use super::{Measured, Named, compare::Difference, files::FilesPlan, find, named, seen, take};
 use crate::{
     authority,
     engine::Engine,
     error::Error,
+    knowledge::{
+        l0,
+        vault::{self, Joined},
+    },
     memory::reference::sees_scope,
-    operation::{Audience, Call, Effect, Operation, Spec, Toolset},
+    operation::{Audience, Call, Effect, Operation, Spec, Toolset, is_default},
     render::{Block, Document, Mark, Render, Trust, counted},
 };
 
@@ -58,6 +62,12 @@ pub struct Response {
     pub changed: usize,
     /// Rules in force then that took their earlier priority, condition or switch.
     pub rules: usize,
+    /// Files of the vault that hold again what they held then, or are gone again.
+    #[serde(skip_serializing_if = "is_default")]
+    pub files: usize,
+    /// Files that stay as they are, because their text of then is no longer kept.
+    #[serde(skip_serializing_if = "is_default")]
+    pub files_lost: usize,
     /// Memories of the snapshot that were purged and cannot come back.
     pub purged: i64,
     /// The layers that are touched.
@@ -96,15 +106,21 @@ impl Operation for Rollback {
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         for _ in 0..ATTEMPTS {
+            vault::look_everywhere(engine, call)?;
             let plan = Plan::make(engine, call, &request.version_id)?;
             if request.dry_run.unwrap_or(false) {
                 return plan.preview(engine, call);
             }
             let actor = plan.authorise(engine, call)?;
-            if plan.difference().is_empty() && plan.rules.is_empty() {
+            if plan.difference().is_empty() && plan.rules.is_empty() && plan.files.steps.is_empty() {
                 return Ok(plan.response(false, &RolledBack::default(), None));
             }
-            if let Some((done, undo)) = plan.carry_out(engine, call, &actor)? {
+            let mut files = plan.files.join(engine, call, &plan.snapshot.name)?;
+            if let Some((done, undo)) = plan.carry_out(engine, call, &actor, &mut files)? {
+                files.finish(engine, call, &actor)?;
+                if !plan.files.steps.is_empty() {
+                    l0::sync_everything(engine, call)?;
+                }
                 engine.index_what_was_stored(call);
                 return Ok(plan.response(false, &done, Some(undo)));
             }
@@ -128,6 +144,7 @@ struct Plan {
     /// How many memories would be touched that the caller does not see.
     outside: usize,
     rules: Vec<Ruled>,
+    files: FilesPlan,
 }
 
 impl Plan {
@@ -148,15 +165,21 @@ impl Plan {
         let states = if difference.added.is_empty() { Vec::new() } else { r.as_of(seq)? };
         let resting = states.into_iter().filter(|row| !row.state.status.is_live());
         let resting = resting.map(|row| (row.number, row.state.layer)).collect();
+        let files = FilesPlan::read(r, call, snapshot.at)?;
+        let mut layers = layers(&difference, &rules, &resting);
+        if !files.steps.is_empty() {
+            layers.insert(Layer::P5);
+        }
         Ok(Self {
             purged: r.snapshot_losses(&snapshot.name)?,
             snapshot,
             measured: Measured::of(seq, &now),
-            layers: layers(&difference, &rules, &resting),
-            outside: outside(call, &difference, &rules),
+            layers,
+            outside: outside(call, &difference, &rules) + files.outside,
             now,
             then,
             rules,
+            files,
         })
     }
 
@@ -205,6 +228,7 @@ impl Plan {
         engine: &Engine,
         call: &Call<'_>,
         actor: &Principal,
+        files: &mut Joined<'_>,
     ) -> Result<Option<(RolledBack, String)>, Error> {
         let snapshot = &self.snapshot;
         let difference = self.difference();
@@ -233,6 +257,7 @@ impl Plan {
             let seq = w.record(&row)?;
             let done = w.roll_back(snapshot.seq, &reason, seq)?;
             self.bring_back_rules(w, call, actor, &reason)?;
+            files.store(w, call, actor)?;
             authority::seal(w, call, actor)?;
             Ok(Some((done, undo)))
         })?)
@@ -295,6 +320,8 @@ impl Plan {
             restored: done.revived,
             changed: done.changed,
             rules: self.rules.len(),
+            files: self.files.steps.len(),
+            files_lost: self.files.lost,
             purged: self.purged,
             layers: self.layers.iter().map(ToString::to_string).collect(),
             undo,
@@ -354,6 +381,15 @@ impl Render for Response {
         };
         if let Some(verdict) = &self.verdict {
             document = document.note(Mark::Info, format!("for you: {verdict}"));
+        }
+        if self.files > 0 {
+            let text = format!("files of the vault as they were then: {}", self.files);
+            document = document.note(Mark::Info, text);
+        }
+        if self.files_lost > 0 {
+            let text =
+                format!("files that stay, because their text of then is not kept: {}", self.files_lost);
+            document = document.note(Mark::Warning, text);
         }
         if self.purged > 0 {
             let text = format!("purged since the snapshot, and not to be brought back: {}", self.purged);

@@ -73,6 +73,8 @@ pub(crate) fn fill(s: &mut Session) -> String {
     become_owner(s);
     s.ok("rules_add", json!({ "text": "Never push to main without a review", "priority": 10 }));
     let kept = s.remember("the blue ledger is under the stairs");
+    let todo = s.ok("add_todo", json!({ "content": "창고의 열쇠를 복사한다", "priority": "blocker" }));
+    s.ok("update_todo", json!({ "todo_id": todo["id"], "status": "in_progress" }));
     for text in [
         "备份每晚两点开始",
         "창고의 열쇠는 삼층에 있다",

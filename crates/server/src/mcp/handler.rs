@@ -7,10 +7,11 @@ use rmcp::{
     model::{
         CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
         CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
-        InitializeRequestParams, InitializeResult, JsonObject, ListPromptsResult, ListResourcesResult,
-        ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken, PromptMessage,
-        ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents, Role,
-        ServerCapabilities, ServerConfig, Tool,
+        InitializeRequestParams, InitializeResult, JsonObject, ListPromptsResult,
+        ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+        ProgressNotificationParam, ProgressToken, PromptMessage, ReadResourceRequestParams,
+        ReadResourceResponse, ReadResourceResult, ResourceContents, Role, ServerCapabilities, ServerConfig,
+        Tool,
     },
     service::{Peer, RequestContext},
 };
@@ -20,15 +21,13 @@ use strata_engine::{
     engine::Engine,
     error::Error,
     operation::{Call, Effect, Entry},
-    prompts::PROMPTS,
-    resources::RESOURCES,
 };
 use tokio::time::{Instant, interval_at, sleep};
 
 use super::{
     EngineSource, FORMAT, Options, ScopeResolver,
     call::{Runner, Running},
-    documents,
+    documents::{self, Documents},
     idle::Upkeep,
     instructions,
     reply::{self, Failure, Form},
@@ -45,13 +44,18 @@ const LIST_TTL_MS: u64 = 3_600_000;
 /// One server: what it shows and what it runs calls on.
 pub(super) struct Handler {
     entries: Vec<&'static Entry>,
+    documents: Documents,
     runner: Runner,
 }
 
 impl Handler {
     pub(super) fn new(engine: EngineSource, scope: ScopeResolver, options: &Options) -> Self {
         let runner = Runner::new(engine, scope, Pool::for_machine(), options.call_timeout);
-        Self { entries: tools::shown(&options.toolsets), runner }
+        Self {
+            entries: tools::shown(&options.toolsets),
+            documents: Documents::shown(&options.toolsets),
+            runner,
+        }
     }
 
     /// What does the upkeep of the same home.
@@ -220,8 +224,20 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> impl Future<Output = Result<ListResourcesResult, ErrorData>> + Send + '_ {
-        let mut list =
-            ListResourcesResult::with_all_items(RESOURCES.iter().map(documents::resource).collect());
+        let all = self.documents.resources.iter().map(|resource| documents::resource(resource));
+        let mut list = ListResourcesResult::with_all_items(all.collect());
+        list.ttl_ms = Some(LIST_TTL_MS);
+        list.cache_scope = Some(CacheScope::Private);
+        ready(Ok(list))
+    }
+
+    fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> impl Future<Output = Result<ListResourceTemplatesResult, ErrorData>> + Send + '_ {
+        let all = self.documents.templates.iter().map(|template| documents::template(template));
+        let mut list = ListResourceTemplatesResult::with_all_items(all.collect());
         list.ttl_ms = Some(LIST_TTL_MS);
         list.cache_scope = Some(CacheScope::Private);
         ready(Ok(list))
@@ -232,11 +248,11 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let resource = documents::find_resource(&request.uri)?;
-        let text = self.run(Effect::Read, &context, resource.read).await;
+        let found = self.documents.find(&request.uri)?;
+        let mime = found.mime();
+        let text = self.run(Effect::Read, &context, move |engine, call| found.read(engine, call)).await;
         let text = text.map_err(|failure| documents::protocol_error(&failure))?;
-        let contents =
-            ResourceContents::text(reply::capped_text(text), resource.uri).with_mime_type(resource.mime);
+        let contents = ResourceContents::text(reply::capped_text(text), request.uri).with_mime_type(mime);
         Ok(ReadResourceResult::new(vec![contents]).into())
     }
 
@@ -245,7 +261,8 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> impl Future<Output = Result<ListPromptsResult, ErrorData>> + Send + '_ {
-        let mut list = ListPromptsResult::with_all_items(PROMPTS.iter().map(documents::prompt).collect());
+        let all = self.documents.prompts.iter().map(|prompt| documents::prompt(prompt));
+        let mut list = ListPromptsResult::with_all_items(all.collect());
         list.ttl_ms = Some(LIST_TTL_MS);
         list.cache_scope = Some(CacheScope::Private);
         ready(Ok(list))
@@ -256,7 +273,7 @@ impl ServerHandler for Handler {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let prompt = documents::find_prompt(&request.name)?;
+        let prompt = self.documents.find_prompt(&request.name)?;
         let text = prompt.text;
         let arguments = documents::filled_in(request.arguments);
         let text = self.run(Effect::Read, &context, move |engine, call| text(engine, call, &arguments)).await;
@@ -277,6 +294,7 @@ impl ServerHandler for Handler {
             "prompts/list",
             "resources/list",
             "resources/read",
+            "resources/templates/list",
             "server/discover",
             "tools/call",
             "tools/list",

@@ -5,6 +5,7 @@
 
 use rmcp::{RoleServer, service::RxJsonRpcMessage};
 use serde_json::{Map, Value, json};
+use strata_core::surrogates::without_lone_surrogates;
 
 const PARSE_ERROR: i64 = -32700;
 const INVALID_REQUEST: i64 = -32600;
@@ -112,40 +113,6 @@ fn refusal(id: &Value, code: i64, message: &str) -> Line {
 
 fn error(id: &Value, code: i64, message: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } })
-}
-
-/// Replaces `\uD800` to `\uDFFF` escapes that have no partner by the replacement character.
-fn without_lone_surrogates(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut out = String::with_capacity(text.len());
-    let (mut copied, mut at) = (0, 0);
-    while at < bytes.len() {
-        if bytes[at] != b'\\' {
-            at += 1;
-            continue;
-        }
-        let Some(unit) = escape_at(bytes, at) else {
-            at += 2;
-            continue;
-        };
-        let paired = (0xD800..0xDC00).contains(&unit)
-            && escape_at(bytes, at + 6).is_some_and(|low| (0xDC00..0xE000).contains(&low));
-        if (0xD800..0xE000).contains(&unit) && !paired {
-            out.push_str(&text[copied..at]);
-            out.push_str("\\ufffd");
-            copied = at + 6;
-        }
-        at += if paired { 12 } else { 6 };
-    }
-    out.push_str(&text[copied..]);
-    out
-}
-
-/// The code unit of a `\uXXXX` escape that starts at `at`.
-fn escape_at(bytes: &[u8], at: usize) -> Option<u16> {
-    let escape = bytes.get(at..at + 6)?;
-    let digits = escape.strip_prefix(b"\\u").filter(|d| d.iter().all(u8::is_ascii_hexdigit))?;
-    u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::{
     labels::Space,
     passage::{Passages, Prepared, WordNumbers},
     prepare::Preparer,
-    truth::{CollectionKey, Mark, Source, Standing, TruthReader},
+    truth::{CollectionKey, Mark, Source, SourceKind, Standing, TruthReader},
     view::View,
     writer::{Cursor, IndexWriter},
 };
@@ -20,8 +20,17 @@ use super::{
 /// Most changes that a reader prepares for itself when it cannot index them.
 pub const MAX_PENDING: usize = 512;
 
-/// Changes read at a time by somebody in a hurry, and by somebody who is not.
-const BATCHES: [usize; 2] = [128, 2_048];
+/// Changes read at a time by somebody in a hurry: few at first, and more where they are done quickly.
+const HURRIED: (usize, usize) = (32, 128);
+
+/// Changes read at a time by somebody who is not.
+const AT_LEISURE: usize = 2_048;
+
+/// How long a reader that is far behind prepares changes; the memories among them are prepared whatever time it takes.
+const PREPARING: Duration = Duration::from_millis(50);
+
+/// Changes prepared between two looks at the clock.
+const PREPARED_AT_ONCE: usize = 64;
 
 /// A budget from which on nobody is in a hurry.
 const UNHURRIED: Duration = Duration::from_secs(1);
@@ -37,9 +46,12 @@ pub struct CaughtUp {
     pub mark: Mark,
     /// Changes it does not have yet; 0 when it is up to date.
     pub behind: u64,
-    /// The first of those, at most [`MAX_PENDING`], ready for [`Index::search`]; none behind a budget of a second or
-    /// more that was used up.
+    /// Of those about [`MAX_PENDING`] at most, ready for [`Index::search`], in order: the latest of memories, which are few and
+    /// of which each is waited for, then the first of all others. None behind a budget of a second or more that was used
+    /// up.
     pub pending: Vec<Prepared>,
+    /// Changes that are neither indexed nor pending.
+    pub unsearched: u64,
     /// Whether the index was started over, because it followed another ledger or history.
     pub was_reset: bool,
 }
@@ -56,14 +68,17 @@ impl Index {
         budget: Duration,
     ) -> Result<CaughtUp, StoreError> {
         let started = Instant::now();
-        let seen = Seen::of(self, tenant, truth)?;
+        // Who is in a hurry waits for nothing that the ledger does without.
+        let patience = if budget < UNHURRIED { control.patience.min(budget) } else { control.patience };
+        let indexing = Control { patience, ..control.clone() };
+        let seen = Seen::of(self, control, tenant, truth)?;
         self.stay_in_history(tenant, truth, &seen)?;
         if seen.is_all() {
             return Ok(CaughtUp { mark: seen.cursor.mark, ..CaughtUp::default() });
         }
         let head = seen.standing.head;
         let (mut result, mut searches) = (CaughtUp::default(), true);
-        match self.writer(control) {
+        match self.writer(&indexing) {
             Ok(Some(mut writer)) => {
                 let followed =
                     follow(&mut writer, tenant, truth, preparer, (started, budget), seen, &mut result);
@@ -77,14 +92,43 @@ impl Index {
             Ok(None) => {}
             Err(error) => searched_without(error)?,
         }
-        let seen = Seen::of(self, tenant, truth)?;
+        let seen = Seen::of(self, control, tenant, truth)?;
         result.mark = if seen.follows() { seen.cursor.mark } else { Mark::default() };
         result.behind = if seen.is_all() { 0 } else { truth.pending(result.mark)? };
+        result.unsearched = result.behind;
         if result.behind > 0 && searches {
-            result.pending = preparer.prepare(truth, &truth.changes(result.mark, MAX_PENDING)?)?;
+            let taken = prepare_pending(truth, preparer, &mut result)?;
+            result.unsearched = result.behind.saturating_sub(taken as u64);
         }
         Ok(result)
     }
+}
+
+/// Prepares what a search shall find although it is not indexed, and returns how many changes that is.
+fn prepare_pending(
+    truth: &dyn TruthReader,
+    preparer: Preparer<'_>,
+    result: &mut CaughtUp,
+) -> Result<usize, StoreError> {
+    if result.behind <= MAX_PENDING as u64 {
+        let changes = truth.changes(result.mark, MAX_PENDING)?;
+        result.pending = preparer.prepare(truth, &changes)?;
+        return Ok(changes.len());
+    }
+    let began = Instant::now();
+    let memories = truth.latest_of_memories(result.mark, MAX_PENDING)?;
+    result.pending = preparer.prepare(truth, &memories)?;
+    let (mut taken, mut mark) = (memories.len(), result.mark);
+    while taken < MAX_PENDING && began.elapsed() < PREPARING {
+        let mut others = truth.changes(mark, PREPARED_AT_ONCE)?;
+        let Some(last) = others.last() else { break };
+        mark = last.mark;
+        others.retain(|change| change.source.kind != SourceKind::Memory);
+        result.pending.append(&mut preparer.prepare(truth, &others)?);
+        taken += others.len();
+    }
+    result.pending.sort_by_key(|prepared| prepared.mark);
+    Ok(taken)
 }
 
 impl Index {
@@ -107,8 +151,13 @@ struct Seen {
 }
 
 impl Seen {
-    fn of(index: &Index, tenant: &str, truth: &dyn TruthReader) -> Result<Self, StoreError> {
-        let cursor = index.cursor(tenant)?;
+    fn of(
+        index: &Index,
+        control: &Control,
+        tenant: &str,
+        truth: &dyn TruthReader,
+    ) -> Result<Self, StoreError> {
+        let cursor = index.read_with(control, Cursor::default(), |tx| super::cursor(tx, tenant))?;
         let standing = truth.standing(cursor.mark.seq)?;
         Ok(Self { cursor, standing })
     }
@@ -130,7 +179,12 @@ impl Seen {
 /// Passes over what only keeps the index from being written: what it lacks is searched directly.
 fn searched_without(error: StoreError) -> Result<(), StoreError> {
     match error {
-        StoreError::ReadOnly { .. } | StoreError::Full { .. } | StoreError::Busy { .. } => Ok(()),
+        StoreError::ReadOnly { .. }
+        | StoreError::Forbidden { .. }
+        | StoreError::AwaitsOwner { .. }
+        | StoreError::Full { .. }
+        | StoreError::Busy { .. }
+        | StoreError::TooManyConnections { .. } => Ok(()),
         other => Err(other),
     }
 }
@@ -146,19 +200,26 @@ fn follow(
 ) -> Result<Option<Mark>, StoreError> {
     let index = writer.index;
     // Read again: somebody else may have indexed before the lock was ours.
-    let cursor = index.cursor(tenant)?;
+    let control = writer.control.clone();
+    let cursor_now = || index.read_with(&control, Cursor::default(), |tx| super::cursor(tx, tenant));
+    let cursor = cursor_now()?;
     if cursor != seen.cursor {
         seen = Seen { standing: truth.standing(cursor.mark.seq)?, cursor };
     }
     if !seen.follows() {
         result.was_reset = !seen.cursor.epoch.is_empty();
         writer.reset(tenant, &seen.standing.epoch)?;
-        seen.cursor = index.cursor(tenant)?;
+        seen.cursor = cursor_now()?;
     }
     let Seen { mut cursor, standing } = seen;
     writer.until = started.checked_add(budget);
-    let batch = BATCHES[usize::from(budget >= UNHURRIED)];
-    while started.elapsed() < budget {
+    let hurried = budget < UNHURRIED;
+    let mut batch = if hurried { HURRIED.0 } else { AT_LEISURE };
+    let mut last = None;
+    // What would not be done in time is not begun; but for the first few, without which a process that spends its time
+    // on connecting would never index anything.
+    while last.map_or(!budget.is_zero(), |last| started.elapsed() + last < budget) {
+        let began = Instant::now();
         let changes = truth.changes(cursor.mark, batch)?;
         cursor.mark = changes.last().map_or(cursor.mark, |last| last.mark);
         let is_last = changes.len() < batch;
@@ -180,6 +241,11 @@ fn follow(
                 writer.tidy(tenant, left)?;
             }
             return Ok(Some(cursor.mark));
+        }
+        let took = began.elapsed();
+        last = Some(if hurried { took } else { Duration::ZERO });
+        if hurried && took < budget / 8 {
+            batch = (batch * 2).min(HURRIED.1);
         }
     }
     Ok(None)

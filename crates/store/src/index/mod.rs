@@ -216,7 +216,8 @@ impl Index {
         job: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         match self.database.read(control, job) {
-            Err(StoreError::NotInitialized { .. }) => Ok(absent),
+            // A role that may not look at the index has none; it searches the ledger.
+            Err(StoreError::NotInitialized { .. } | StoreError::Forbidden { .. }) => Ok(absent),
             answer => answer,
         }
     }

@@ -128,7 +128,9 @@ impl Index {
             }
             let gathered = self.database.read(control, |tx| self.gather(tx, request, pending));
             let gathered = match gathered {
-                Err(StoreError::NotInitialized { .. }) => Some(Gathered::of_pending(request, pending)?),
+                Err(StoreError::NotInitialized { .. } | StoreError::Forbidden { .. }) => {
+                    Some(Gathered::of_pending(request, pending)?)
+                }
                 gathered => gathered?,
             };
             if let Some(gathered) = gathered {

@@ -29,6 +29,9 @@ pub trait TruthReader {
     /// turn is purged, the [`WINDOW`] turns after it change at the same sequence.
     fn changes(&self, after: Mark, limit: usize) -> Result<Vec<Change>, StoreError>;
 
+    /// The last changes of memories behind `after`, at most `limit`, in order.
+    fn latest_of_memories(&self, after: Mark, limit: usize) -> Result<Vec<Change>, StoreError>;
+
     /// How many changes [`TruthReader::changes`] would still deliver after `mark`.
     fn pending(&self, after: Mark) -> Result<u64, StoreError>;
 

@@ -1,6 +1,6 @@
 -- The Markdown files of the vault: which generation of each holds, and every generation with its bytes. A file's
--- number is that of its row in sources. A generation without hash is a deletion; one without salt was purged; one
--- without content but with a salt was thinned out.
+-- number is that of its row in sources. A generation without hash is a deletion; one with a hash and without salt was
+-- purged, and has no id either; one without content but with a salt was thinned out.
 
 CREATE TABLE vault_files (
     tenant TEXT NOT NULL,
@@ -21,6 +21,7 @@ CREATE TABLE vault_generations (
     tenant TEXT NOT NULL,
     number INTEGER NOT NULL,
     generation INTEGER NOT NULL,
+    id TEXT,
     seq INTEGER NOT NULL,
     at INTEGER NOT NULL,
     origin TEXT NOT NULL,
@@ -34,6 +35,7 @@ CREATE TABLE vault_generations (
 ) STRICT;
 
 CREATE INDEX vault_generations_seq ON vault_generations (tenant, seq);
+CREATE UNIQUE INDEX vault_generations_id ON vault_generations (tenant, id);
 
 -- What the changelog says of a change to the vault or to the index of it, beside its audit row. Never a body.
 
@@ -59,5 +61,7 @@ CREATE TABLE vault_changes (
     PRIMARY KEY (tenant, seq, ordinal)
 ) STRICT;
 
+CREATE INDEX vault_changes_operation ON vault_changes (tenant, namespace, operation);
+CREATE UNIQUE INDEX vault_changes_id ON vault_changes (tenant, id);
 CREATE INDEX vault_changes_at ON vault_changes (tenant, at);
 CREATE INDEX vault_changes_number ON vault_changes (tenant, number) WHERE number IS NOT NULL;

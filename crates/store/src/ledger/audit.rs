@@ -151,7 +151,7 @@ impl AuditFilter {
 /// What the target of an audit row is, if it is still there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditTarget {
-    /// The number of a memory; none of a raw event.
+    /// The number of a memory; none of anything else.
     pub number: Option<i64>,
     /// Where it belongs.
     pub scope: Scope,
@@ -274,10 +274,10 @@ impl LedgerRead<'_> {
         self.transaction.for_each(&sql, &all.params, |row| visit(self.entry_from(row)?))
     }
 
-    /// What the targets of audit rows are, those of them that are memories or raw events.
+    /// What the targets of audit rows are, those of them that are memories, raw events or todos.
     pub fn audit_targets(&self, targets: &[&str]) -> Result<HashMap<String, AuditTarget>, StoreError> {
         let mut found = HashMap::with_capacity(targets.len());
-        for table in ["memories", "episodes"] {
+        for table in ["memories", "episodes", "todos"] {
             let wanted: BTreeSet<&str> =
                 targets.iter().copied().filter(|id| !id.is_empty() && !found.contains_key(*id)).collect();
             let wanted: Vec<&str> = wanted.into_iter().collect();

@@ -113,6 +113,22 @@ impl LedgerRead<'_> {
         Ok(found.into_iter().take(limit).map(|(_, change)| change).collect())
     }
 
+    /// The last changes of memories' states behind `cursor`, at most `limit`, in order.
+    pub fn latest_of_memories(&self, cursor: ChangeCursor, limit: usize) -> Result<Vec<Change>, StoreError> {
+        let [states, ..] = &FEEDS;
+        let mut values = params![self.tenant, cursor.seq].to_vec();
+        let behind = states.behind(cursor, &mut values);
+        values.push(Param::Integer(i64::try_from(limit).unwrap_or(i64::MAX)));
+        let (seq, limit) = (states.seq, values.len());
+        let sql =
+            format!("SELECT {seq}, number FROM {behind} ORDER BY {seq} DESC, number DESC LIMIT ${limit}");
+        let mut found = self
+            .transaction
+            .query(&sql, &values, |row| Ok(Change { seq: row.get(0)?, what: (states.what)(row.get(1)?) }))?;
+        found.reverse();
+        Ok(found)
+    }
+
     /// How many changes there are behind `cursor`.
     pub fn count_behind(&self, cursor: ChangeCursor) -> Result<u64, StoreError> {
         let mut values = params![self.tenant, cursor.seq].to_vec();

@@ -5,7 +5,7 @@ use strata_core::{
     scope::Scope,
 };
 
-use super::{LedgerRead, memories::scope_from};
+use super::{LedgerRead, OPEN, memories::scope_from};
 use crate::{error::StoreError, params};
 
 /// How many memories agree in all of this.
@@ -36,6 +36,10 @@ pub struct Totals {
     pub relations: i64,
     /// Files that are indexed where they lie and are present.
     pub sources: i64,
+    /// Todos of every status, deleted ones too.
+    pub todos: i64,
+    /// Todos that are neither closed nor deleted.
+    pub open_todos: i64,
     /// Reviews that wait.
     pub pending_reviews: i64,
     /// Jobs queued or running.
@@ -78,6 +82,11 @@ impl LedgerRead<'_> {
             entities: count("entities WHERE tenant = $1")?,
             relations: count("relations WHERE tenant = $1 AND ended_at IS NULL")?,
             sources: count("sources WHERE tenant = $1 AND state = 'present'")?,
+            todos: count(&format!("todos WHERE tenant = $1 AND to_seq = {OPEN}"))?,
+            open_todos: count(&format!(
+                "todos WHERE tenant = $1 AND to_seq = {OPEN} AND deleted_at IS NULL
+                     AND status IN ('pending', 'in_progress')"
+            ))?,
             pending_reviews: count("reviews WHERE tenant = $1 AND status = 'pending'")?,
             open_jobs: count("jobs WHERE tenant = $1 AND state IN ('queued', 'running')")?,
             audit: count("audit WHERE tenant = $1")?,

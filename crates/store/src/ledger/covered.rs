@@ -1,13 +1,14 @@
-//! What the audit keeps of raw events and of questions: digests, salted by sixteen random bytes that a purge
+//! What the audit keeps of raw events, of questions and of todos: digests, salted by sixteen random bytes that a purge
 //! destroys.
 //!
 //! An audit row under which events were stored has [`of_events`] over their digests as its `after_hash` and
 //! the digest of no events as its `before_hash`: nothing was there before, then these. A row under which a question was
-//! asked has the question's digest as its `before_hash`: nothing has changed yet, so that slot is free.
+//! asked has the question's digest as its `before_hash`: nothing has changed yet, so that slot is free. A row under
+//! which a todo was stored or changed has the digest of that version as its `after_hash`.
 
 use strata_core::time::Timestamp;
 
-use super::{NewAudit, NewEpisode, NewReview};
+use super::{NewAudit, NewEpisode, NewReview, TodoOrigin, TodoVersion, todos::blocked_by_text};
 
 /// BLAKE3 over a name, the salt and `parts`, each preceded by its length and by whether there is a value.
 pub(super) fn salted(name: &str, salt: &[u8; 16], parts: &[Option<&str>]) -> [u8; 32] {
@@ -148,6 +149,39 @@ impl QuestionParts<'_> {
         let at = self.created_at.0.to_string();
         let texts = [self.id, self.kind, self.target, self.proposal, self.reason, self.proposer, &at];
         salted("question", salt, &texts.map(Some))
+    }
+}
+
+impl TodoVersion {
+    /// What the audit covers of it: all that it says, and what never changes in it.
+    pub fn digest(&self, origin: &TodoOrigin) -> [u8; 32] {
+        let text = |at: Timestamp| at.0.to_string();
+        let (created, updated) = (text(origin.created_at), text(self.updated_at));
+        let closed =
+            [self.stamps.completed_at, self.stamps.cancelled_at, self.deleted_at].map(|at| at.map(text));
+        let blocked_by = blocked_by_text(&self.blocked_by);
+        let [completed, cancelled, deleted] = closed.each_ref().map(Option::as_deref);
+        let parts = [
+            Some(origin.id.as_str()),
+            Some(&origin.scope.namespace),
+            origin.scope.project.as_deref(),
+            origin.scope.branch.as_deref(),
+            Some(&origin.session),
+            Some(&created),
+            Some(&self.domain),
+            Some(&self.title),
+            Some(&self.content),
+            Some(&blocked_by),
+            Some(self.priority.as_str()),
+            Some(self.status.as_str()),
+            Some(&self.notes),
+            completed,
+            cancelled,
+            deleted,
+            Some(&updated),
+            Some(&self.writer),
+        ];
+        salted("todo", &self.salt, &parts)
     }
 }
 

@@ -362,12 +362,11 @@ impl LedgerWrite<'_> {
         }
     }
 
-    pub(super) fn episode_with_key(&self, key: &[u8; 32]) -> Result<Option<(i64, String)>, StoreError> {
-        Ok(self.episodes_with_keys(&[*key])?.remove(key))
-    }
-
-    /// Number and id of the stored events that have one of `keys`.
-    fn episodes_with_keys(&self, keys: &[[u8; 32]]) -> Result<HashMap<[u8; 32], (i64, String)>, StoreError> {
+    /// The numbers and ids of the stored events that have one of `keys`.
+    pub fn episodes_with_keys(
+        &self,
+        keys: &[[u8; 32]],
+    ) -> Result<HashMap<[u8; 32], (i64, String)>, StoreError> {
         let mut found = HashMap::new();
         for chunk in keys.chunks(LIST) {
             let mut values = vec![self.tenant.into()];
@@ -383,15 +382,17 @@ impl LedgerWrite<'_> {
         Ok(found)
     }
 
-    pub(super) fn insert_episode(
+    pub(super) fn insert_episodes(
         &self,
-        number: i64,
-        episode: &NewEpisode,
-        (key, digest): (&[u8; 32], &[u8; 32]),
+        episodes: &[(i64, &NewEpisode, [u8; 32])],
         seq: Seq,
     ) -> Result<(), StoreError> {
+        let seq = self.place(seq)?;
+        let digests: Vec<[u8; 32]> = episodes.iter().map(|(_, episode, _)| episode.digest()).collect();
         let mut values = Vec::new();
-        self.add_values(&mut values, number, episode, (key, digest), self.place(seq)?);
+        for ((number, episode, key), digest) in episodes.iter().zip(&digests) {
+            self.add_values(&mut values, *number, episode, (key, digest), seq);
+        }
         EPISODES.write(self.transaction, &values)
     }
 

@@ -8,7 +8,7 @@ use super::{LedgerRead, LedgerWrite, filter::Conditions};
 use crate::{
     error::{Conflict, StoreError},
     params,
-    sql::Row,
+    sql::{Param, Row},
 };
 
 /// Where a job stands.
@@ -127,15 +127,14 @@ impl LedgerRead<'_> {
         self.transaction.query(&sql, &all.params, job_from)
     }
 
-    /// Who is at work on a kind, by a lease that has not run out.
-    pub fn holder(&self, kind: &str, now: Timestamp) -> Result<Option<String>, StoreError> {
-        let held = self.transaction.query_one(
-            "SELECT lease_owner FROM jobs WHERE tenant = $1 AND kind = $2 AND state = 'running' AND lease_until > $3
-             ORDER BY created_at, id LIMIT 1",
-            params![self.tenant, kind, now],
-            |row| row.get::<Option<String>>(0),
-        )?;
-        Ok(held.flatten())
+    /// Who holds the jobs that are on record as running.
+    pub fn workers(&self) -> Result<Vec<String>, StoreError> {
+        self.transaction.query(
+            "SELECT DISTINCT lease_owner FROM jobs
+             WHERE tenant = $1 AND state = 'running' AND lease_owner IS NOT NULL",
+            params![self.tenant],
+            |row| row.get(0),
+        )
     }
 
     /// The latest job of a kind that ended as meant: when the work was last done.
@@ -184,22 +183,13 @@ impl LedgerWrite<'_> {
         self.transaction.query_one(&sql, params![self.tenant, kind, owner, until, self.now], job_from)
     }
 
-    /// Queues `new` and takes it at once, unless somebody is at work on its kind: then `None`. What `gone` holds has
-    /// failed: its process is known to have ended.
+    /// Queues `new` and takes it at once, unless somebody is at work on its kind: then `None`.
     pub fn start_alone(
         &self,
         new: &NewJob,
         owner: &str,
         until: Timestamp,
-        gone: Option<&str>,
     ) -> Result<Option<JobRow>, StoreError> {
-        if let Some(gone) = gone {
-            self.transaction.execute(
-                "UPDATE jobs SET lease_until = $4 WHERE tenant = $1 AND kind = $2 AND state = 'running'
-                 AND lease_owner = $3",
-                params![self.tenant, &new.kind, gone, self.now],
-            )?;
-        }
         let held = self.transaction.query_one(
             "SELECT 1 FROM jobs WHERE tenant = $1 AND kind = $2 AND state = 'running' AND lease_until > $3 LIMIT 1",
             params![self.tenant, &new.kind, self.now],
@@ -249,10 +239,28 @@ impl LedgerWrite<'_> {
 
     /// Marks as failed the jobs whose workers let their leases run out, and returns how many.
     pub fn expire_jobs(&self) -> Result<usize, StoreError> {
+        self.fail_jobs("lease_until <= $2", params![self.tenant, self.now])
+    }
+
+    /// Marks as failed the jobs, of this kind if one is given, of workers whose processes are known to have ended, and
+    /// returns how many.
+    pub fn end_jobs_of(&self, gone: &[String], kind: Option<&str>) -> Result<usize, StoreError> {
+        let end = |worker| match kind {
+            None => self.fail_jobs("lease_owner = $3", params![self.tenant, self.now, worker]),
+            Some(kind) => {
+                self.fail_jobs("lease_owner = $3 AND kind = $4", params![self.tenant, self.now, worker, kind])
+            }
+        };
+        gone.iter().map(end).sum()
+    }
+
+    fn fail_jobs(&self, which: &str, values: &[Param<'_>]) -> Result<usize, StoreError> {
         self.transaction.execute(
-            "UPDATE jobs SET state = 'failed', finished_at = $2, result = 'the worker stopped', lease_owner = NULL
-             WHERE tenant = $1 AND state = 'running' AND lease_until <= $2",
-            params![self.tenant, self.now],
+            &format!(
+                "UPDATE jobs SET state = 'failed', finished_at = $2, result = 'the worker stopped', lease_owner = NULL
+                 WHERE tenant = $1 AND state = 'running' AND {which}"
+            ),
+            values,
         )
     }
 

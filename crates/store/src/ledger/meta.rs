@@ -76,12 +76,13 @@ impl LedgerRead<'_> {
         )
     }
 
-    pub(super) fn is_born(&self) -> Result<bool, StoreError> {
+    /// Whether the ledger has its first rows; without them it is what a copy that was cut off left behind.
+    pub fn is_born(&self) -> Result<bool, StoreError> {
         Ok(self.meta(EPOCH)?.is_some())
     }
 
     pub(super) fn not_initialised(&self) -> StoreError {
-        StoreError::NotInitialized { path: self.transaction.path().to_path_buf() }
+        StoreError::CutOff { path: self.transaction.path().to_path_buf() }
     }
 
     pub(super) fn corrupt(&self, detail: impl Into<String>) -> StoreError {

@@ -32,6 +32,7 @@ pub mod session;
 pub mod snapshots;
 pub mod sources;
 pub mod states;
+pub mod todos;
 pub mod transfer;
 pub mod usage;
 pub mod vault;
@@ -72,11 +73,15 @@ pub use rules::{DEFAULT_PRIORITY, RuleAttributes, RuleRow};
 pub use snapshots::{LiveRow, NewSnapshot, SnapshotRow, set_hash};
 pub use sources::{NewSource, SourceRow, SourceState};
 pub use states::{State, StateRow};
+pub use todos::{TodoCount, TodoFilter, TodoOrigin, TodoRow, TodoVersion};
 pub use usage::UsageRow;
-pub use vault::{GenerationRow, NewGeneration, Origin, VaultHead, vault_hash};
-pub use vault_changes::{VaultChange, VaultChangeFilter};
+pub use vault::{
+    GenerationRow, LoadedGeneration, NewGeneration, Origin, VaultHead, is_vault_text_id, vault_hash,
+};
+pub use vault_changes::{VaultChange, VaultChangeFilter, VaultChangeTotal};
 pub use verify::{
     AuditReport, CoveredReport, EventFinding, Finding, Link, MemoryFinding, QuestionFinding, RuleFinding,
+    TodoFinding,
 };
 
 use crate::{
@@ -181,6 +186,14 @@ pub const SCHEMA: Schema = Schema {
             min_reader: 1,
             min_writer: 10,
         },
+        // An older writer could not purge a todo.
+        Migration {
+            version: 11,
+            name: "todos",
+            sql: include_str!("0011_todos.sql"),
+            min_reader: 1,
+            min_writer: 11,
+        },
     ],
 };
 
@@ -242,8 +255,22 @@ impl Ledger {
     /// Makes the ledger, unless it exists ([`Database::exists`] tells at the cost of one look). Of several processes that try at once the first one's
     /// `birth` counts. Returns whether this call made it.
     pub fn initialise(&self, control: &Control, birth: &Birth) -> Result<bool, StoreError> {
-        self.database
-            .create_with(control, &|transaction| meta::record_birth(transaction, self.tenant(), birth))
+        let seed = |transaction: &Transaction<'_>| meta::record_birth(transaction, self.tenant(), birth);
+        if self.database.create_with(control, &seed)? {
+            return Ok(true);
+        }
+        // What a copy that was cut off left behind: tables, and nothing in them.
+        if self.read(control, |read| read.is_born())? {
+            return Ok(false);
+        }
+        self.database.write(control, |transaction| {
+            let read = LedgerRead { transaction, tenant: self.tenant(), store_key: OnceCell::new() };
+            let born = read.is_born()?;
+            if !born {
+                seed(transaction)?;
+            }
+            Ok(!born)
+        })
     }
 
     /// Runs `job` in one write transaction. `now` dates its audit rows, never earlier than the last.

@@ -3,7 +3,7 @@
 
 use strata_core::{error::ParseError, time::Timestamp};
 
-use super::{LedgerRead, LedgerWrite, RawKind, Seq};
+use super::{LedgerRead, LedgerWrite, RawKind, Seq, vault::tombstone_number};
 use crate::{error::StoreError, params};
 
 /// What was purged.
@@ -15,6 +15,10 @@ pub enum PurgedKind {
     Episode,
     /// An entity of the graph.
     Entity,
+    /// A todo.
+    Todo,
+    /// The text of a generation of a vault's file.
+    VaultText,
 }
 
 impl PurgedKind {
@@ -24,6 +28,8 @@ impl PurgedKind {
             Self::Memory => "memory",
             Self::Episode => "episode",
             Self::Entity => "entity",
+            Self::Todo => "todo",
+            Self::VaultText => "vault_text",
         }
     }
 
@@ -33,6 +39,8 @@ impl PurgedKind {
             Self::Memory => "memories",
             Self::Episode => "episodes",
             Self::Entity => "entities",
+            Self::Todo => "todos",
+            Self::VaultText => "vault_generations",
         }
     }
 
@@ -42,7 +50,9 @@ impl PurgedKind {
             "memory" => Ok(Self::Memory),
             "episode" => Ok(Self::Episode),
             "entity" => Ok(Self::Entity),
-            _ => Err(ParseError::new("purged kind", text, "use memory, episode or entity")),
+            "todo" => Ok(Self::Todo),
+            "vault_text" => Ok(Self::VaultText),
+            _ => Err(ParseError::new("purged kind", text, "use memory, episode, entity, todo or vault_text")),
         }
     }
 }
@@ -149,7 +159,8 @@ impl LedgerWrite<'_> {
     }
 
     /// Purges what has this whole id; false if there is none. With a memory go the entities that were noticed
-    /// in it and nowhere else; with an entity its relations and mentions.
+    /// in it and nowhere else; with an entity its relations and mentions;
+    /// with a todo all its versions.
     ///
     /// The bytes leave the files only with [`crate::Database::compact`], to be called when the
     /// transaction is over.
@@ -164,6 +175,8 @@ impl LedgerWrite<'_> {
             },
             PurgedKind::Episode => self.episode(id)?.map(|episode| episode.number),
             PurgedKind::Entity => self.entity(id)?.map(|entity| entity.number),
+            PurgedKind::Todo => self.todo(id)?.map(|todo| todo.number),
+            PurgedKind::VaultText => self.purge_vault_text(id)?.then(|| tombstone_number(id)),
         };
         let Some(number) = number else { return Ok(false) };
         let tables: &[&str] = match kind {
@@ -171,7 +184,8 @@ impl LedgerWrite<'_> {
                 &["memory_tags", "bands", "evidence", "usage", "rules", "memory_states", "memories"]
             }
             PurgedKind::Episode => &["episodes"],
-            PurgedKind::Entity => &[],
+            PurgedKind::Entity | PurgedKind::VaultText => &[],
+            PurgedKind::Todo => &["todos"],
         };
         let (digest, stored) = match kind {
             PurgedKind::Episode => self.digest_of_event(number)?,
@@ -187,6 +201,7 @@ impl LedgerWrite<'_> {
             }
             PurgedKind::Episode => self.unlink_raw(RawKind::Episode, number)?,
             PurgedKind::Entity => self.erase_entity(number)?,
+            PurgedKind::Todo | PurgedKind::VaultText => {}
         }
         for table in tables {
             let sql = format!("DELETE FROM {table} WHERE tenant = $1 AND number = $2");

@@ -1,15 +1,90 @@
 //! Taking in rows that another store exported: ids and numbers are kept where they are free.
 
+use std::collections::HashSet;
+
 use strata_core::time::Timestamp;
 
-use super::{LedgerWrite, NewEpisode, NewMemory, NewReview, PurgedKind, ReviewDecision, Seq, State};
-use crate::{error::StoreError, params};
+use super::{
+    LedgerRead, LedgerWrite, NewEpisode, NewMemory, NewReview, PurgedKind, ReviewDecision, Seq, State,
+};
+use crate::{
+    error::StoreError,
+    params,
+    rows::{LIST, listed, padded},
+};
 
 /// The highest number that a load may bring along. Numbers after it are given one by one, so a file that
 /// names the last one there is would leave none for anything else.
 const HIGHEST_LOADED: i64 = 1 << 48;
 
+/// What of a list is here already.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Present {
+    /// Ids of the sort that was asked about.
+    pub ids: HashSet<String>,
+    /// Ids of anything that was purged.
+    pub purged: HashSet<String>,
+}
+
+impl LedgerRead<'_> {
+    /// Which of `ids` name something of `kind`, or something that was purged.
+    pub fn present(&self, kind: PurgedKind, ids: &[&str]) -> Result<Present, StoreError> {
+        Ok(Present { ids: self.ids_among(kind.table(), ids)?, purged: self.ids_among("tombstones", ids)? })
+    }
+
+    fn ids_among(&self, table: &'static str, ids: &[&str]) -> Result<HashSet<String>, StoreError> {
+        let mut found = HashSet::new();
+        for chunk in ids.chunks(LIST) {
+            let mut values = vec![self.tenant.into()];
+            let list = listed(&mut values, padded(chunk).copied());
+            let sql = format!("SELECT id FROM {table} WHERE tenant = $1 AND id IN ({list})");
+            found.extend(self.transaction.query(&sql, &values, |row| row.get::<String>(0))?);
+        }
+        Ok(found)
+    }
+}
+
+/// The numbers of a table while rows come in that bring theirs along.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Numbers {
+    /// Those of the wanted ones that something has, or had before it was purged, and those given since.
+    taken: HashSet<i64>,
+    /// Behind all that were ever given.
+    next: i64,
+}
+
+impl Numbers {
+    /// Whether [`Self::give`] would give another.
+    pub fn is_taken(&self, wanted: i64) -> bool {
+        !(1..=HIGHEST_LOADED).contains(&wanted) || self.taken.contains(&wanted)
+    }
+
+    /// `wanted`, unless it is taken; then the next free one.
+    pub fn give(&mut self, wanted: i64) -> i64 {
+        let number = if self.is_taken(wanted) { self.next } else { wanted };
+        self.taken.insert(number);
+        self.next = self.next.max(number + 1);
+        number
+    }
+}
+
 impl LedgerWrite<'_> {
+    /// The numbers of a table, for rows that want `wanted`. Nothing else may take any meanwhile.
+    pub fn numbers(&self, kind: PurgedKind, wanted: &[i64]) -> Result<Numbers, StoreError> {
+        let mut taken = HashSet::new();
+        for chunk in wanted.chunks(LIST) {
+            let mut values = params![self.tenant, kind.as_str()].to_vec();
+            let list = listed(&mut values, padded(chunk).copied());
+            let sql = format!(
+                "SELECT number FROM {} WHERE tenant = $1 AND number IN ({list})
+                 UNION ALL SELECT number FROM tombstones WHERE tenant = $1 AND kind = $2 AND number IN ({list})",
+                kind.table()
+            );
+            taken.extend(self.transaction.query(&sql, &values, |row| row.get::<i64>(0))?);
+        }
+        Ok(Numbers { taken, next: self.next_number(kind.table(), kind.as_str())? })
+    }
+
     /// `wanted`, unless something has that number or had it before it was purged; then the next free one.
     pub fn free_number(&self, kind: PurgedKind, wanted: i64) -> Result<i64, StoreError> {
         let table = kind.table();
@@ -70,17 +145,14 @@ impl LedgerWrite<'_> {
         Ok(())
     }
 
-    /// Whether an event equal to this one is stored; see [`Self::store_episodes`] for what equal is.
-    pub fn knows_episode(&self, episode: &NewEpisode) -> Result<bool, StoreError> {
-        let key = self.episode_key(episode)?;
-        Ok(self.episode_with_key(&key)?.is_some())
-    }
-
-    /// Stores an event that is not known under a number from [`Self::free_number`]. The audit row of `seq` must
-    /// cover it ([`super::NewAudit::storing`]).
-    pub fn load_episode(&self, number: i64, episode: &NewEpisode, seq: Seq) -> Result<(), StoreError> {
-        let key = self.episode_key(episode)?;
-        self.insert_episode(number, episode, (&key, &episode.digest()), seq)
+    /// Stores events that are not known, each under a number from [`Self::numbers`] and with its key
+    /// ([`Self::episode_key`]). The audit row of `seq` must cover them ([`super::NewAudit::storing`]).
+    pub fn load_episodes(
+        &self,
+        episodes: &[(i64, &NewEpisode, [u8; 32])],
+        seq: Seq,
+    ) -> Result<(), StoreError> {
+        self.insert_episodes(episodes, seq)
     }
 
     /// Stores a review with what came of it. The audit row of `seq` must cover what was asked.

@@ -59,6 +59,27 @@ pub fn vault_hash(salt: &[u8; 16], content: &[u8]) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
+/// What names the text of a generation, so that it can be purged and does not come back: it says nothing of the text.
+pub fn vault_text_id(salt: &[u8; 16]) -> String {
+    let hex = blake3::Hasher::new().update(b"vault text").update(salt).finalize().to_hex();
+    format!("{TEXT_ID}{}", &hex[..16])
+}
+
+/// Whether this is written as the id of a generation's text.
+pub fn is_vault_text_id(id: &str) -> bool {
+    let digits = id.strip_prefix(TEXT_ID).unwrap_or_default();
+    digits.len() == 16 && digits.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+}
+
+const TEXT_ID: &str = "gen-";
+
+/// The number of a purged text's tombstone, which follows from its id and is far from those of files.
+pub(super) fn tombstone_number(id: &str) -> i64 {
+    let digits = id.strip_prefix(TEXT_ID).unwrap_or_default();
+    let bits = u64::from_str_radix(digits, 16).unwrap_or(0);
+    (1 << 40) | (bits & ((1 << 40) - 1)).cast_signed()
+}
+
 /// A file of the vault and the generation of it that holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VaultHead {
@@ -101,6 +122,8 @@ pub struct GenerationRow {
     pub number: i64,
     /// Which one it is, from 1.
     pub generation: i64,
+    /// Names its text; `None` of a deletion, and when the text was purged.
+    pub id: Option<String>,
     /// The change that stored it.
     pub seq: i64,
     /// When.
@@ -164,10 +187,44 @@ impl NewGeneration<'_> {
     }
 }
 
+/// A generation that comes from another home.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoadedGeneration {
+    /// Which one it is.
+    pub generation: i64,
+    /// Names its text, there and here.
+    pub id: Option<String>,
+    /// When it was stored there.
+    pub at: Timestamp,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Whether it never came to hold.
+    pub is_failed: bool,
+    /// Who wrote it.
+    pub writer: String,
+    /// Bytes.
+    pub size: usize,
+    /// Whether it deleted the file.
+    pub is_deletion: bool,
+    /// Its text; `None` too when it was no longer kept.
+    pub text: Option<String>,
+    /// Sixteen random bytes.
+    pub salt: [u8; 16],
+}
+
+impl LoadedGeneration {
+    /// The hash that stands for it here; `None` for a deletion. One without its text has one that nothing matches.
+    pub fn hash(&self) -> Option<[u8; 32]> {
+        let bytes = self.text.as_deref().unwrap_or_default().as_bytes();
+        (!self.is_deletion).then(|| vault_hash(&self.salt, bytes))
+    }
+}
+
 const HEAD: &str = "f.number, f.namespace, f.path, f.generation, f.mtime, f.seq, g.size, g.hash, g.salt";
 const HEAD_FROM: &str = "vault_files f LEFT JOIN vault_generations g ON g.tenant = f.tenant AND g.number = f.number \
                          AND g.generation = f.generation";
-const ROW: &str = "number, generation, seq, at, origin, state, writer, size, hash, salt, content IS NOT NULL";
+const ROW: &str =
+    "number, generation, seq, at, origin, state, writer, size, hash, salt, content IS NOT NULL, id";
 const DONE: &str = "done";
 const FAILED: &str = "failed";
 
@@ -237,14 +294,47 @@ impl LedgerRead<'_> {
         self.transaction.query_one(&sql, values, |row| self.generation_from(row))
     }
 
-    /// The generation that held at `seq`.
-    pub fn vault_generation_at(&self, number: i64, seq: i64) -> Result<Option<GenerationRow>, StoreError> {
+    /// The generation that held at an instant, deletions included.
+    pub fn vault_generation_at(
+        &self,
+        number: i64,
+        at: Timestamp,
+    ) -> Result<Option<GenerationRow>, StoreError> {
         let sql = format!(
             "SELECT {ROW} FROM vault_generations
-             WHERE tenant = $1 AND number = $2 AND seq <= $3 AND state = $4 ORDER BY generation DESC LIMIT 1"
+             WHERE tenant = $1 AND number = $2 AND at <= $3 AND state = $4 ORDER BY generation DESC LIMIT 1"
         );
-        self.transaction
-            .query_one(&sql, params![self.tenant, number, seq, DONE], |row| self.generation_from(row))
+        let values = params![self.tenant, number, at, DONE];
+        self.transaction.query_one(&sql, values, |row| self.generation_from(row))
+    }
+
+    /// Generations whose bytes are not those of their hash, or whose hash is not that of the audit row that stored
+    /// them, as file and generation. A generation whose salt was purged cannot be compared with its bytes.
+    pub fn vault_unfounded(&self) -> Result<Vec<(i64, i64)>, StoreError> {
+        let mut found = Vec::new();
+        self.transaction.for_each(
+            "SELECT g.number, g.generation, g.hash, g.salt, g.content, a.after_hash
+             FROM vault_generations g LEFT JOIN audit a ON a.tenant = g.tenant AND a.seq = g.seq
+             WHERE g.tenant = $1 ORDER BY g.number, g.generation",
+            params![self.tenant],
+            |row| {
+                let hash = row.get::<Option<Vec<u8>>>(2)?;
+                let salt = self.salt(row.get(3)?)?;
+                let content = row.get::<Option<Vec<u8>>>(4)?;
+                let recorded = hash == row.get::<Option<Vec<u8>>>(5)?;
+                let whole = match (&salt, &content) {
+                    (Some(salt), Some(content)) => {
+                        hash.as_deref() == Some(vault_hash(salt, content).as_slice())
+                    }
+                    _ => true,
+                };
+                if !(recorded && whole) {
+                    found.push((row.get(0)?, row.get(1)?));
+                }
+                Ok(())
+            },
+        )?;
+        Ok(found)
     }
 
     /// The number that the next generation of the file at this place gets.
@@ -285,6 +375,7 @@ impl LedgerRead<'_> {
             hash: row.get::<Option<Vec<u8>>>(8)?.map(|hash| self.hash(&hash)).transpose()?,
             salt: self.salt(row.get(9)?)?,
             has_content: row.get(10)?,
+            id: row.get(11)?,
         })
     }
 
@@ -326,8 +417,8 @@ impl LedgerWrite<'_> {
         let number = self.record_source(&source, seq)?;
         self.transaction.post(
             "INSERT INTO vault_generations (tenant, number, generation, seq, at, origin, state, writer, size, hash,
-                 salt, content)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+                 salt, content, id)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
             params![
                 self.tenant,
                 number,
@@ -340,7 +431,8 @@ impl LedgerWrite<'_> {
                 size,
                 hash.as_ref(),
                 new.text.map(|_| &new.salt),
-                new.text.map(str::as_bytes)
+                new.text.map(str::as_bytes),
+                new.text.map(|_| vault_text_id(&new.salt)).as_deref()
             ],
         )?;
         self.transaction.post(
@@ -385,6 +477,97 @@ impl LedgerWrite<'_> {
             params![self.tenant, number, size, &hash.unwrap_or_default(), state.as_str(), self.place(seq)?],
         )?;
         Ok(())
+    }
+
+    /// Purges the text of the generation with this id, with its salt and with what the changelog says of it. False if there
+    /// is none.
+    pub(super) fn purge_vault_text(&self, id: &str) -> Result<bool, StoreError> {
+        let found = self.transaction.query_one(
+            "UPDATE vault_generations SET content = NULL, salt = NULL, id = NULL WHERE tenant = $1 AND id = $2
+             RETURNING number, at",
+            params![self.tenant, id],
+            |row| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?)),
+        )?;
+        let Some((number, at)) = found else { return Ok(false) };
+        self.transaction.post(
+            "UPDATE vault_changes SET section = NULL, summary = '', reason = '', source_ref = NULL,
+                 before_token = NULL, after_token = NULL, metadata = '{}'
+             WHERE tenant = $1 AND number = $2 AND at = $3",
+            params![self.tenant, number, at],
+        )?;
+        Ok(true)
+    }
+
+    /// Takes the text of generations that are no longer kept; their hashes stay. Nobody loses anything that holds.
+    pub fn thin_generations(&self, number: i64, generations: &[i64]) -> Result<(), StoreError> {
+        for generation in generations {
+            self.transaction.post(
+                "UPDATE vault_generations SET content = NULL
+                 WHERE tenant = $1 AND number = $2 AND generation = $3 AND generation <> (SELECT f.generation
+                     FROM vault_files f WHERE f.tenant = $1 AND f.number = $2)",
+                params![self.tenant, number, *generation],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Stores a file that comes from another home, with all its generations, oldest first, each with the change that
+    /// records it. `head` is the generation that holds. Returns the file's number, or `None` when the place is taken.
+    pub fn load_vault_file(
+        &self,
+        place: (&str, &VaultPath),
+        head: i64,
+        generations: &[(LoadedGeneration, Seq)],
+    ) -> Result<Option<i64>, StoreError> {
+        let (namespace, path) = (place.0, place.1.to_string());
+        let Some((last, seq)) = generations.iter().find(|(row, _)| row.generation == head) else {
+            return Err(StoreError::Invalid(format!("`{path}` has no generation {head}")));
+        };
+        if self.vault_head(namespace, &path)?.is_some() {
+            return Ok(None);
+        }
+        let size = |row: &LoadedGeneration| i64::try_from(row.size).unwrap_or(i64::MAX);
+        let source = NewSource {
+            namespace: namespace.to_owned(),
+            project: None,
+            root: format!("{ROOT}{namespace}"),
+            path: path.clone(),
+            size: size(last),
+            mtime: last.at,
+            hash: last.hash().unwrap_or_default(),
+            state: if last.is_deletion { SourceState::Gone } else { SourceState::Present },
+        };
+        let number = self.record_source(&source, *seq)?;
+        for (row, seq) in generations {
+            let hash = row.hash();
+            let text = row.text.as_deref();
+            self.transaction.post(
+                "INSERT INTO vault_generations (tenant, number, generation, seq, at, origin, state, writer, size,
+                     hash, salt, content, id)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+                params![
+                    self.tenant,
+                    number,
+                    row.generation,
+                    self.place(*seq)?,
+                    row.at,
+                    row.origin.as_str(),
+                    if row.is_failed { FAILED } else { DONE },
+                    &row.writer,
+                    size(row),
+                    hash.as_ref(),
+                    text.map(|_| &row.salt),
+                    text.map(str::as_bytes),
+                    row.id.as_deref().filter(|_| text.is_some())
+                ],
+            )?;
+        }
+        self.transaction.post(
+            "INSERT INTO vault_files (tenant, number, namespace, path, path_key, generation, mtime, seq)
+             VALUES ($1, $2, $3, $4, $5, $6, 0, $7)",
+            params![self.tenant, number, namespace, &path, &place.1.key(), head, self.place(*seq)?],
+        )?;
+        Ok(Some(number))
     }
 
     /// Notes when a file that holds its head was last changed, so that the next look is a cheap one. Nothing follows

@@ -72,6 +72,21 @@ impl VaultChangeFilter {
     }
 }
 
+/// How many changes there are of one operation on one domain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VaultChangeTotal {
+    /// What was done.
+    pub operation: Operation,
+    /// The file's name without `.md`.
+    pub domain: String,
+    /// How often.
+    pub count: i64,
+    /// The first time.
+    pub first: Timestamp,
+    /// The last time.
+    pub last: Timestamp,
+}
+
 const COLUMNS: &str = "seq, ordinal, id, at, operation, namespace, domain, number, section, agent_id, tool, summary, \
                        reason, source_ref, before_token, after_token, metadata";
 
@@ -87,6 +102,12 @@ impl LedgerRead<'_> {
         self.transaction.query(&sql, &all.params, |row| self.vault_change_from(row))
     }
 
+    /// The change with this id.
+    pub fn vault_change(&self, id: &str) -> Result<Option<VaultChange>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM vault_changes WHERE tenant = $1 AND id = $2");
+        self.transaction.query_one(&sql, params![self.tenant, id], |row| self.vault_change_from(row))
+    }
+
     /// How many changes a filter lets through, whatever its limit.
     pub fn vault_change_count(&self, filter: &VaultChangeFilter) -> Result<i64, StoreError> {
         let all = filter.conditions(self.tenant);
@@ -94,10 +115,57 @@ impl LedgerRead<'_> {
         Ok(self.transaction.query_one(&sql, &all.params, |row| row.get(0))?.unwrap_or(0))
     }
 
+    /// The changes after a place in the order of changes, oldest first, at most `limit`: what a rendering that ends there
+    /// lacks.
+    pub fn vault_changes_after(
+        &self,
+        seq: i64,
+        ordinal: i64,
+        limit: usize,
+    ) -> Result<Vec<VaultChange>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM vault_changes
+             WHERE tenant = $1 AND (seq > $2 OR (seq = $2 AND ordinal > $3)) ORDER BY seq, ordinal LIMIT $4"
+        );
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.transaction
+            .query(&sql, params![self.tenant, seq, ordinal, limit], |row| self.vault_change_from(row))
+    }
+
+    /// The place, as (seq, ordinal), of the change of this time that clients know by `id`.
+    pub fn vault_change_place(&self, at: Timestamp, id: &str) -> Result<Option<(i64, i64)>, StoreError> {
+        let sql = "SELECT seq, ordinal FROM vault_changes WHERE tenant = $1 AND at = $2 AND id = $3";
+        self.transaction.query_one(sql, params![self.tenant, at, id], |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
+    /// How many changes there are of each operation and domain in these namespaces, and when the first and the last
+    /// of them were made.
+    pub fn vault_change_totals(&self, namespaces: &[String]) -> Result<Vec<VaultChangeTotal>, StoreError> {
+        let filter = VaultChangeFilter { namespaces: namespaces.to_vec(), ..VaultChangeFilter::default() };
+        let all = filter.conditions(self.tenant);
+        let sql = format!(
+            "SELECT operation, domain, count(*), min(at), max(at) FROM vault_changes WHERE {}
+             GROUP BY operation, domain ORDER BY operation, domain",
+            all.sql
+        );
+        self.transaction.query(&sql, &all.params, |row| {
+            Ok(VaultChangeTotal {
+                operation: self.operation(row.text(0)?)?,
+                domain: row.get(1)?,
+                count: row.get(2)?,
+                first: row.get(3)?,
+                last: row.get(4)?,
+            })
+        })
+    }
+
+    fn operation(&self, word: &str) -> Result<Operation, StoreError> {
+        Operation::parse(word)
+            .ok_or_else(|| self.corrupt(format!("`{word}` is no operation of the changelog")))
+    }
+
     fn vault_change_from(&self, row: &Row<'_>) -> Result<VaultChange, StoreError> {
-        let operation = row.text(4)?;
-        let operation = Operation::parse(operation)
-            .ok_or_else(|| self.corrupt(format!("`{operation}` is no operation of the changelog")))?;
+        let operation = self.operation(row.text(4)?)?;
         Ok(VaultChange {
             seq: row.get(0)?,
             ordinal: row.get(1)?,
@@ -129,6 +197,11 @@ impl LedgerWrite<'_> {
         ordinal: i64,
         seq: Seq,
     ) -> Result<(), StoreError> {
+        self.load_vault_change(&VaultChange { at: self.head.get().at, ..change.clone() }, ordinal, seq)
+    }
+
+    /// The same at the time that `change` has: of one that comes from another home.
+    pub fn load_vault_change(&self, change: &VaultChange, ordinal: i64, seq: Seq) -> Result<(), StoreError> {
         self.transaction.post(
             "INSERT INTO vault_changes (tenant, seq, ordinal, id, at, operation, namespace, domain, number, section,
                  agent_id, tool, summary, reason, source_ref, before_token, after_token, metadata)
@@ -138,7 +211,7 @@ impl LedgerWrite<'_> {
                 self.place(seq)?,
                 ordinal,
                 &change.id,
-                self.head.get().at,
+                change.at,
                 change.operation.as_str(),
                 &change.namespace,
                 &change.domain,

@@ -4,6 +4,7 @@ mod events;
 mod origins;
 mod questions;
 mod rules;
+mod todos;
 
 use std::collections::BTreeSet;
 
@@ -13,7 +14,7 @@ use strata_core::{
     time::Timestamp,
 };
 
-pub use self::{events::EventFinding, questions::QuestionFinding, rules::RuleFinding};
+pub use self::{events::EventFinding, questions::QuestionFinding, rules::RuleFinding, todos::TodoFinding};
 use super::{
     LedgerRead, OPEN,
     audit::SignedHead,
@@ -348,6 +349,7 @@ impl LedgerRead<'_> {
             ("digests", "seq"),
             ("entities", "seq"),
             ("relations", "from_seq"),
+            ("todos", "from_seq"),
         ] {
             let sql = format!("SELECT COALESCE(max({column}), 0) FROM {table} WHERE tenant = $1");
             let seq = self.transaction.query_one(&sql, params![self.tenant], |row| row.get(0))?.unwrap_or(0);

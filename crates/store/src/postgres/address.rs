@@ -60,15 +60,7 @@ impl Address {
             ));
         }
         let (rest, said) = take(text)?;
-        // What the driver says of a malformed address may hold a piece of the password.
-        let mut config: Config = rest.parse().map_err(|_| {
-            StoreError::Invalid(
-                "the store's address is malformed; write \
-                 `postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=require`, with `@`, `:`, `/`, `?` and `%` \
-                 in a name or password as `%40`, `%3A`, `%2F`, `%3F` and `%25`"
-                    .into(),
-            )
-        })?;
+        let mut config: Config = rest.parse().map_err(|error| malformed(&error, &rest))?;
         if config.get_hosts().is_empty() {
             return Err(StoreError::Invalid("the store's address names no host".into()));
         }
@@ -99,6 +91,17 @@ impl Address {
         Ok(self.shared.tls.get_or_init(|| made).clone())
     }
 
+    /// How long a server may take until it is open to us, every host of the address in turn.
+    pub(super) fn connect_timeout(&self) -> Duration {
+        let config = &self.shared.config;
+        let hosts = config.get_hosts().len().max(config.get_hostaddrs().len()).max(1);
+        config
+            .get_connect_timeout()
+            .copied()
+            .unwrap_or(CONNECT_TIMEOUT)
+            .saturating_mul(u32::try_from(hosts).unwrap_or(1))
+    }
+
     /// User, host and database, for messages.
     pub(crate) const fn shown(&self) -> &PathBuf {
         &self.shown
@@ -108,6 +111,34 @@ impl Address {
     pub(crate) fn user(&self) -> &str {
         self.shared.config.get_user().unwrap_or_default()
     }
+}
+
+/// What is wrong with an address that the driver does not read. What it says may hold a piece of the password, but for
+/// the name of an option.
+fn malformed(error: &tokio_postgres::Error, address: &str) -> StoreError {
+    let said = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
+    let named = |before: &str| said.strip_prefix(before)?.strip_suffix('`');
+    // What follows a `?` in a password that was not written as it should be looks like options.
+    let options = address.split_once('?').map_or(address, |(_, options)| options);
+    let is_plain = |name: &&str| {
+        name.len() <= 40
+            && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+            && !options.contains('@')
+    };
+    if let Some(name) = named("unknown option `").filter(is_plain) {
+        return StoreError::UnknownOption { name: name.to_owned() };
+    }
+    if let Some(name) = named("invalid value for option `") {
+        return StoreError::Invalid(format!(
+            "the store's address gives `{name}` a value that it cannot have"
+        ));
+    }
+    StoreError::Invalid(
+        "the store's address is malformed; write \
+         `postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=require`, with `@`, `:`, `/`, `?` and `%` \
+         in a name or password as `%40`, `%3A`, `%2F`, `%3F` and `%25`"
+            .into(),
+    )
 }
 
 /// Whether `text` is a server's address and not a path.
@@ -179,10 +210,29 @@ mod tests {
     }
 
     #[test]
+    fn an_option_that_there_is_not_is_named_unless_it_may_be_a_piece_of_a_password() {
+        let refused = |url: &str| Address::parse(url, &TlsOptions::default()).expect_err(url);
+        for url in ["postgres://ann@db/notes?sslmode=disable&no_such=1", "host=db user=ann no_such=1"] {
+            let error = refused(url);
+            assert!(matches!(&error, StoreError::UnknownOption { name } if name == "no_such"), "{error:?}");
+            assert!(error.hint().contains("connect_timeout"), "{}", error.hint());
+        }
+        for url in ["postgres://ann:a@b?pass_word=1@db/notes", "postgres://ann@db/notes?Pass%20Word=1"] {
+            let error = refused(url);
+            assert!(matches!(error, StoreError::Invalid(_)), "{url}: {error:?}");
+            assert!(!error.to_string().to_lowercase().contains("pass_word"), "{error}");
+        }
+        let error = refused("postgres://ann@db/notes?connect_timeout=soon");
+        assert!(
+            error.to_string().contains("`connect_timeout`") && !error.to_string().contains("soon"),
+            "{error}"
+        );
+    }
+
+    #[test]
     fn a_malformed_address_is_refused_without_repeating_it() {
         for url in [
             "sqlite://x",
-            "postgres://ann:secret@db/notes?nonsense=secret",
             "postgres://ann:secret@db:port/notes",
             "postgres://ann:secret@db/notes?sslmode=never",
             "host=db password=secret port=none",

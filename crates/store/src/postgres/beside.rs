@@ -52,7 +52,7 @@ impl Store {
             let holds = reachable && {
                 let own = format!(
                     "{}; SELECT 1 FROM {}.commits WHERE tenant = {}; ROLLBACK",
-                    self.begin_read(),
+                    self.begin_read(control),
                     quoted(&namespace),
                     literal(self.tenant())
                 );

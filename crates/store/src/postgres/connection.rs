@@ -47,19 +47,29 @@ pub(super) struct Connection {
     in_transaction: Cell<bool>,
     /// Why nothing can be written through it, as far as was seen.
     pub(super) obstacle: RefCell<Option<String>>,
+    /// How long the server lets a statement run, where its administrator set a limit.
+    pub(super) statement_timeout: RefCell<Option<String>>,
 }
 
 /// A row of a simple query: texts.
 pub(super) type Texts = Vec<Option<String>>;
 
 impl Connection {
-    /// Connects. A server whose places are all taken is asked again, up to the caller's patience.
-    pub(super) fn connect(address: &Address, control: &Control) -> Result<Self, StoreError> {
-        let mut patience = Patience::new(control);
+    /// Connects. A server whose places are all taken is asked again, up to the caller's patience and ever more rarely:
+    /// each attempt costs it a process. `make_room` closes what this process does not need, and says whether there was
+    /// anything.
+    pub(super) fn connect(
+        address: &Address,
+        control: &Control,
+        make_room: &dyn Fn() -> bool,
+    ) -> Result<Self, StoreError> {
+        let (mut patience, mut closing) = (Patience::sparing(control), Patience::new(control));
         loop {
             match Self::connect_once(address, control) {
                 Err(full @ StoreError::TooManyConnections { .. }) => {
-                    patience.wait().map_err(|error| if error.is_busy() { full } else { error })?;
+                    // The server takes a moment to see that somebody has gone.
+                    let waiting = if make_room() { &mut closing } else { &mut patience };
+                    waiting.wait().map_err(|error| if error.is_busy() { full } else { error })?;
                 }
                 outcome => return outcome,
             }
@@ -73,7 +83,7 @@ impl Connection {
             .enable_all()
             .build()
             .map_err(|error| unreachable(place, &error.to_string()))?;
-        let outcome = drive(&runtime, first_success(attempts, control, place));
+        let outcome = drive(&runtime, first_success(attempts, control, address));
         let (client, tls) = match outcome {
             Ok(connected) => connected,
             Err(error) => {
@@ -92,6 +102,7 @@ impl Connection {
             spoilt: Cell::new(false),
             in_transaction: Cell::new(false),
             obstacle: RefCell::new(None),
+            statement_timeout: RefCell::new(None),
         })
     }
 
@@ -235,7 +246,7 @@ impl Connection {
                 match tokio::time::timeout(LOOK, &mut answer).await {
                     Ok(outcome) => return (asked.is_some(), outcome.map_err(|e| classify(&e, place))),
                     Err(_) if asked.is_some_and(|at| at.elapsed() > STOPPING) => {
-                        return (true, Err(StoreError::Cancelled));
+                        return (true, Err(StoreError::Deadline));
                     }
                     Err(_) if asked.is_none() && control.check().is_err() => {
                         asked = Some(Instant::now());
@@ -251,14 +262,26 @@ impl Connection {
             self.spoilt.set(true);
         }
         match outcome {
-            Err(StoreError::Cancelled) => Err(control.check().err().unwrap_or(StoreError::Deadline)),
-            outcome => outcome,
+            Err(StoreError::Stopped { .. } | StoreError::Deadline) if asked => {
+                Err(control.check().err().unwrap_or(StoreError::Deadline))
+            }
+            outcome => outcome.map_err(|error| self.with_limit(error)),
+        }
+    }
+
+    /// The error with the limit that the server's administrator set, where the server kept to one.
+    fn with_limit(&self, error: StoreError) -> StoreError {
+        match (error, self.statement_timeout.borrow().as_ref()) {
+            (StoreError::Stopped { place, detail }, Some(limit)) => {
+                StoreError::Stopped { place, detail: format!("{detail}; its `statement_timeout` is {limit}") }
+            }
+            (error, _) => error,
         }
     }
 
     fn finish(&self, answer: impl Future<Output = Result<(), Error>> + Send) -> Result<(), StoreError> {
         let outcome = drive(self.runtime()?, answer);
-        outcome.map_err(|error| classify(&error, &self.place))
+        outcome.map_err(|error| self.with_limit(classify(&error, &self.place)))
     }
 
     fn runtime(&self) -> Result<&Runtime, StoreError> {
@@ -284,14 +307,20 @@ impl Drop for Connection {
 async fn first_success(
     attempts: Vec<Attempt>,
     control: &Control,
-    place: &Path,
+    address: &Address,
 ) -> Result<(Client, Option<MakeRustlsConnect>), StoreError> {
+    let place = address.shown();
     let mut refusal: Option<Error> = None;
     for (config, tls) in attempts {
         let mut opening = Box::pin(open(&config, tls.as_ref()));
+        let begun = Instant::now();
         let outcome = loop {
             match tokio::time::timeout(LOOK, &mut opening).await {
                 Ok(outcome) => break outcome,
+                // The driver's own limit ends when the port is open, whoever listens there.
+                Err(_) if begun.elapsed() > address.connect_timeout() => {
+                    return Err(unreachable(place, "nobody answered within `connect_timeout`"));
+                }
                 Err(_) => control.check()?,
             }
         };

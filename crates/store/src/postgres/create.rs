@@ -3,15 +3,18 @@
 //! One schema of the database holds the tables of all tenants. A tenant exists once its row in `commits` does,
 //! which is written in the same transaction as its first rows.
 
+use std::time::Instant;
+
 use super::{
     Store,
     connection::Connection,
-    ddl,
+    ddl, milliseconds,
     names::{key, literal, quoted},
     session::Session,
+    waited,
 };
 use crate::{
-    error::StoreError,
+    error::{StoreError, UnfitRole},
     faults::{FaultPlan, FaultPoint},
     migrate::{self, Standing},
     sql::{Control, Row, Transaction},
@@ -83,6 +86,12 @@ impl Store {
                 transaction.batch(&ddl::render(migrate::TABLE))?;
                 transaction.batch(COMMITS)?;
                 self.secure(transaction)
+            })
+            .map_err(|error| match error {
+                StoreError::AwaitsOwner { place, detail, .. } => {
+                    StoreError::AwaitsOwner { place, detail, made: false }
+                }
+                error => error,
             })?;
         }
         while self.in_transaction(connection, control, |transaction| self.migrate_one(transaction))? {}
@@ -113,6 +122,32 @@ impl Store {
             transaction.batch(&grants(&schema, &role))?;
         }
         Ok(())
+    }
+
+    /// Whether `role` can be an application's role: one that is there, and that row security binds.
+    pub(crate) fn check_role(&self, control: &Control, role: &str) -> Result<(), StoreError> {
+        let connection = self.connect(control)?;
+        let question = format!(
+            "SELECT r.rolsuper, r.rolbypassrls, pg_catalog.pg_has_role(r.oid, coalesce(n.nspowner, o.oid), 'USAGE')
+             FROM pg_catalog.pg_roles r JOIN pg_catalog.pg_roles o ON o.rolname = current_user
+             LEFT JOIN pg_catalog.pg_namespace n ON n.nspname = {} WHERE r.rolname = {}",
+            literal(self.namespace()),
+            literal(role)
+        );
+        let rows = connection.texts(control, &question)?;
+        let why = match rows.first() {
+            None => UnfitRole::Missing,
+            Some(row) => {
+                let is = |at: usize| row.get(at).is_some_and(|fact| fact.as_deref() == Some("t"));
+                match (is(0), is(1), is(2)) {
+                    (true, ..) => UnfitRole::Superuser,
+                    (_, true, _) => UnfitRole::PassesOver,
+                    (_, _, true) => UnfitRole::Owner,
+                    _ => return Ok(()),
+                }
+            }
+        };
+        Err(StoreError::UnfitRole { role: role.to_owned(), why })
     }
 
     /// Lets another role read and write, but not change the schema.
@@ -160,20 +195,14 @@ impl Store {
         control: &Control,
         job: impl Fn(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let no_faults = FaultPlan::none();
+        let (no_faults, started) = (FaultPlan::none(), Instant::now());
         connection.begin(control, "BEGIN")?;
         let session = Session::new(connection, control, &no_faults);
         let outcome =
             job(&Transaction::postgres(&session)).and_then(|value| session.commit("COMMIT").map(|()| value));
         connection.roll_back();
-        outcome.map_err(|error| match error {
-            StoreError::ReadOnly { path, reason } => StoreError::ReadOnly {
-                path,
-                reason: format!(
-                    "{reason}; the schema `{}` must be made and brought up to date by its owner",
-                    self.namespace()
-                ),
-            },
+        waited(started, outcome).map_err(|error| match error {
+            StoreError::Forbidden { place, detail } => StoreError::AwaitsOwner { place, detail, made: true },
             error => error,
         })
     }
@@ -210,11 +239,9 @@ struct CreationLock<'c> {
 impl<'c> CreationLock<'c> {
     fn take(store: &Store, connection: &'c Connection, control: &Control) -> Result<Self, StoreError> {
         let key = key(&["create", store.namespace()]);
-        let patience = control.patience.as_millis().max(1);
-        connection.batch(
-            control,
-            &format!("SET lock_timeout = '{patience}ms'; SELECT pg_catalog.pg_advisory_lock({key})"),
-        )?;
+        let patience = milliseconds(control.longest_wait());
+        let sql = format!("SET lock_timeout = '{patience}ms'; SELECT pg_catalog.pg_advisory_lock({key})");
+        waited(Instant::now(), connection.batch(control, &sql))?;
         Ok(Self { connection, key })
     }
 }

@@ -32,6 +32,13 @@ pub(super) fn classify_connect(error: &Error, place: &Path) -> StoreError {
                 return StoreError::NotEncrypted { place: place.to_path_buf(), why };
             }
             let detail = cause(error);
+            if detail.contains("channel binding") {
+                let why = TlsFailure::NotBound { detail };
+                return StoreError::NotEncrypted { place: place.to_path_buf(), why };
+            }
+            if let Some(detail) = of_stranger(error) {
+                return StoreError::NotPostgres { place: place.to_path_buf(), detail };
+            }
             // The driver has no kind for a password that the server wants and the address lacks.
             if detail.contains("password missing") || detail.contains("authentication") {
                 return StoreError::NotAdmitted { place: place.to_path_buf(), detail };
@@ -39,6 +46,22 @@ pub(super) fn classify_connect(error: &Error, place: &Path) -> StoreError {
             unreachable(place, &detail)
         }
     }
+}
+
+/// What somebody did who took the connection and did not answer as PostgreSQL does.
+fn of_stranger(error: &Error) -> Option<String> {
+    // The driver keeps the kind of its errors to itself, but for these words.
+    let told = error.to_string();
+    let broken = std::error::Error::source(error).and_then(|source| source.downcast_ref::<io::Error>());
+    let is_cut = broken.is_some_and(|broken| {
+        use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+        [BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof].contains(&broken.kind())
+    });
+    let of_exchange = ["communicating with the server", "unexpected message", "parsing response"];
+    if error.is_closed() || (is_cut && told.contains(of_exchange[0])) {
+        return Some("it closed the connection without a word".into());
+    }
+    of_exchange.iter().any(|words| told.contains(words)).then(|| "its answer is of another kind".into())
 }
 
 /// Whether a server that refused a connection may take one that is encrypted, or one that is not, instead.
@@ -71,16 +94,21 @@ fn of_server(said: &DbError, place: &Path) -> StoreError {
     let code = said.code();
     match code.code() {
         "55P03" | "40001" | "40P01" => StoreError::Busy { waited: Duration::ZERO },
-        "57014" => StoreError::Cancelled,
+        "57014" => StoreError::Stopped { place: path, detail },
         "53100" => StoreError::Full { path },
         "53300" => StoreError::TooManyConnections { place: path },
         "25006" => StoreError::ReadOnly { path, reason: "the server takes no writes".into() },
-        "42501" => StoreError::ReadOnly { path, reason: detail },
+        "42501" => StoreError::Forbidden { place: path, detail },
         "3D000" => unreachable(place, &detail),
+        // The schema, or a table of it, is not there: not yet, or somebody dropped it.
+        "3F000" | "42P01" => StoreError::NotInitialized { path },
         "22021" | "22P05" => StoreError::Invalid(format!("the database cannot hold this text: {detail}")),
         "54000" => StoreError::Invalid("a text is larger than the database can hold".into()),
         "XX001" | "XX002" => StoreError::Corrupt { path, detail },
         "58030" => StoreError::Io { doing: "read or write", path, detail },
+        other if other.starts_with("28") && wants_encryption(&detail) => {
+            StoreError::NotEncrypted { place: path, why: TlsFailure::Wanted { detail } }
+        }
         other if other.starts_with("28") => StoreError::NotAdmitted { place: path, detail },
         other if other.starts_with("08") || *code == SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT => {
             disconnected(place)
@@ -88,6 +116,12 @@ fn of_server(said: &DbError, place: &Path) -> StoreError {
         "57P01" | "57P02" | "57P03" | "57P05" => disconnected(place),
         other => StoreError::Internal(format!("{detail} ({other})")),
     }
+}
+
+/// Whether a server that lets nobody in says that this was for want of encryption: its rules know nobody who comes so.
+/// A server that speaks another language says it in other words, and the hint is then the general one.
+fn wants_encryption(said: &str) -> bool {
+    said.contains("no encryption") || said.contains("SSL off")
 }
 
 /// What went wrong with encryption, if that is what did.

@@ -28,7 +28,7 @@ pub struct Isolation {
     pub role: String,
     /// Whether that role may change the tables and their policies.
     pub is_owner: bool,
-    /// Other roles that were let in.
+    /// Other roles that were let in and that row security binds.
     pub admitted: Vec<String>,
 }
 
@@ -167,7 +167,7 @@ fn roles(transaction: &Transaction<'_>, namespace: &str, found: &mut Isolation) 
         if is_own {
             found.role = role;
             found.is_owner = is_owner;
-        } else {
+        } else if !(is_super || passes_over || is_owner) {
             found.admitted.push(role);
         }
         Ok(())

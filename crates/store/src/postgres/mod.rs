@@ -14,6 +14,7 @@ mod create;
 mod ddl;
 mod encryption;
 mod errors;
+mod household;
 mod isolation;
 mod lock;
 mod names;
@@ -32,11 +33,13 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
+    time::{Duration, Instant},
 };
 
 pub(crate) use address::{Address, is_address};
 pub use beside::Beside;
 pub use encryption::TlsOptions;
+pub(crate) use household::Household;
 pub use isolation::Isolation;
 pub(crate) use lock::SessionLock;
 use session::Beginning;
@@ -63,6 +66,19 @@ const LONGEST_PAUSE: &str = "60s";
 /// not at its end: what it holds is free in seconds. Servers on systems that cannot notice refuse the setting.
 const WATCHED: &str = "DO $$ BEGIN PERFORM pg_catalog.set_config('client_connection_check_interval', '2s', false); \
                        EXCEPTION WHEN OTHERS THEN NULL; END $$";
+
+/// A time as the server's settings take it.
+fn milliseconds(time: Duration) -> u128 {
+    time.as_millis().clamp(1, i32::MAX.unsigned_abs().into())
+}
+
+/// A lock that was not had, with how long the caller has been waiting for it in all.
+fn waited<T>(started: Instant, outcome: Result<T, StoreError>) -> Result<T, StoreError> {
+    outcome.map_err(|error| match error {
+        StoreError::Busy { .. } => StoreError::Busy { waited: started.elapsed() },
+        error => error,
+    })
+}
 
 /// The connections of one process to one tenant's rows in one schema.
 #[derive(Clone)]
@@ -91,7 +107,7 @@ impl Lendable for Turn {
 
 impl Store {
     pub(crate) fn new(server: Server, namespace: String, options: DatabaseOptions) -> Self {
-        Self(Arc::new(Inner {
+        let inner = Arc::new(Inner {
             server,
             namespace,
             options,
@@ -100,7 +116,9 @@ impl Store {
             locks: Pool::new(1),
             born: AtomicBool::new(false),
             changed: Mutex::default(),
-        }))
+        });
+        inner.server.household().add(&inner);
+        Self(inner)
     }
 
     /// User, host and database, for messages.
@@ -128,15 +146,20 @@ impl Store {
         if self.0.born.load(Ordering::Relaxed) {
             return Ok(true);
         }
-        match self.0.connections.lease(control, || self.open(control)) {
+        match self.lease(Instant::now(), control) {
             Ok(_) => Ok(true),
             Err(StoreError::NotInitialized { .. }) => Ok(false),
             Err(error) => Err(error),
         }
     }
 
+    /// Whether the schema is there, whoever has something in it.
+    pub(crate) fn is_made(&self, control: &Control) -> Result<bool, StoreError> {
+        self.has_schema(&self.connect(control)?, control)
+    }
+
     pub(crate) fn access(&self, control: &Control) -> Result<Access, StoreError> {
-        match self.0.connections.lease(control, || self.open(control)) {
+        match self.lease(Instant::now(), control) {
             Ok(mut lease) => {
                 let connection = self.living(&mut lease, control)?;
                 let obstacle = connection.obstacle.borrow().clone();
@@ -153,8 +176,20 @@ impl Store {
         mut job: impl FnMut(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         control.check()?;
+        let started = Instant::now();
         let _turn = self.0.turns.lease(control, || Ok(Turn))?;
-        let mut lease = self.0.connections.lease(control, || self.open_for_writing(control))?;
+        self.unless_dropped(|| self.write_in_turn(started, control, &mut job))
+    }
+
+    fn write_in_turn<T>(
+        &self,
+        started: Instant,
+        control: &Control,
+        job: &mut impl FnMut(&Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let opening = || self.open_for_writing(&control.since(started));
+        let mut lease = waited(started, self.0.connections.lease(&control.since(started), opening))?;
+        let control = &control.since(started);
         if lease.get()?.obstacle.borrow().is_some() {
             // What stood in the way when it was opened may be gone: a replica becomes a primary.
             self.look(self.living(&mut lease, control)?, control)?;
@@ -162,7 +197,19 @@ impl Store {
                 return Err(self.read_only(reason));
             }
         }
-        patiently(control, || self.attempt(&mut lease, control, &mut job))
+        let begun = Instant::now();
+        let attempt = || self.attempt(&mut lease, &control.since(begun), job);
+        waited(started, patiently(control, attempt))
+    }
+
+    /// Does a job. When it finds that the tables are gone, what is known of them and every connection that was opened
+    /// to them goes too: the next job looks anew.
+    fn unless_dropped<T>(&self, job: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let outcome = job();
+        if matches!(outcome, Err(StoreError::NotInitialized { .. })) {
+            self.close();
+        }
+        outcome
     }
 
     /// One try of a write, from its beginning to the commit.
@@ -216,10 +263,20 @@ impl Store {
         job: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         control.check()?;
-        let mut lease = self.0.connections.lease(control, || self.open(control))?;
+        self.unless_dropped(|| self.read_at_once(control, job))
+    }
+
+    fn read_at_once<T>(
+        &self,
+        control: &Control,
+        job: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let started = Instant::now();
+        let mut lease = waited(started, self.lease(started, control))?;
+        let control = &control.since(started);
         let spare = OnceCell::new();
         let reopen = || self.open(control);
-        let beginning = Beginning { sql: self.begin_read(), reopen: &reopen, spare: &spare };
+        let beginning = Beginning { sql: self.begin_read(control), reopen: &reopen, spare: &spare };
         let session = Session::new(lease.get()?, control, &self.options().faults).beginning(beginning);
         let outcome = job(&Transaction::postgres(&session))
             // A change that is tried here is refused, not forgotten.
@@ -227,11 +284,16 @@ impl Store {
         session.connection().let_go();
         drop(session);
         spare.into_inner().map_or(Ok(()), |fresh| lease.replace(|| Ok(fresh)))?;
-        outcome
+        waited(started, outcome)
+    }
+
+    /// A connection of the pool's, for who has been waiting since `started`.
+    fn lease(&self, started: Instant, control: &Control) -> Result<Lease<'_, Connection>, StoreError> {
+        self.0.connections.lease(control, || self.open(&control.since(started)))
     }
 
     pub(crate) fn data_version(&self, control: &Control) -> Result<i64, StoreError> {
-        let mut lease = self.0.connections.lease(control, || self.open(control))?;
+        let mut lease = self.lease(Instant::now(), control)?;
         let mut rows = self.version(lease.get()?, control);
         if matches!(rows, Err(StoreError::Disconnected { .. })) {
             lease.replace(|| self.open(control))?;
@@ -259,7 +321,10 @@ impl Store {
     /// that it has one row, so that one index were as good as another, and reads all that the tenant has.
     fn connect(&self, control: &Control) -> Result<Connection, StoreError> {
         self.fault(FaultPoint::Open)?;
-        let connection = Connection::connect(self.0.server.address(), control)?;
+        let started = Instant::now();
+        let server = &self.0.server;
+        let connection = Connection::connect(server.address(), control, &|| server.household().make_room())?;
+        let control = &control.since(started);
         let synchronous = match self.options().schema.durability {
             Durability::Full => "on",
             Durability::Normal => "off",
@@ -270,20 +335,28 @@ impl Store {
                 "SET search_path = {}, pg_temp; SET synchronous_commit = {synchronous}; SET jit = off;
                  SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan;
                  SET standard_conforming_strings = on; SET client_min_messages = warning;
-                 {WATCHED}",
-                quoted(self.namespace())
+                 SET lock_timeout = {}; {WATCHED}",
+                quoted(self.namespace()),
+                milliseconds(control.longest_wait()),
             ),
         )?;
         self.look(&connection, control)?;
         Ok(connection)
     }
 
-    /// Sees whether the server takes writes.
+    /// Sees whether the server takes writes, and from this role.
     fn look(&self, connection: &Connection, control: &Control) -> Result<(), StoreError> {
         let facts = connection.texts(
             control,
-            "SELECT pg_catalog.pg_is_in_recovery(), current_setting('default_transaction_read_only'),
-                    current_setting('server_encoding')",
+            &format!(
+                "SELECT pg_catalog.pg_is_in_recovery(), current_setting('default_transaction_read_only'),
+                        current_setting('server_encoding'), current_user,
+                        (SELECT pg_catalog.has_table_privilege(c.oid, 'INSERT') FROM pg_catalog.pg_class c
+                         JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+                         WHERE n.nspname = {} AND c.relname = 'commits'),
+                        nullif(current_setting('statement_timeout'), '0')",
+                literal(self.namespace())
+            ),
         )?;
         let fact = |at: usize| facts.first().and_then(|row| row.get(at)?.as_deref()).unwrap_or_default();
         if fact(2) != "UTF8" {
@@ -292,12 +365,19 @@ impl Store {
                 fact(2)
             )));
         }
-        let obstacle = match (fact(0), fact(1)) {
-            ("t", _) => Some("the server is a replica, which takes no writes"),
-            (_, "on") => Some("the database is set to read-only transactions"),
+        let obstacle = match (fact(0), fact(1), fact(4)) {
+            ("t", ..) => Some("the server is a replica, which takes no writes".to_owned()),
+            (_, "on", _) => Some("the database is set to read-only transactions".to_owned()),
+            (.., "f") => Some(format!(
+                "the role `{0}` has no right to write; the schema's owner gives it with `strata init --store ... \
+                 --app-role {0}`",
+                fact(3)
+            )),
             _ => None,
         };
-        *connection.obstacle.borrow_mut() = obstacle.map(str::to_owned);
+        *connection.obstacle.borrow_mut() = obstacle;
+        *connection.statement_timeout.borrow_mut() =
+            facts.first().and_then(|row| row.get(5)?.clone()).filter(|limit| !limit.is_empty());
         Ok(())
     }
 
@@ -377,30 +457,34 @@ impl Store {
     fn version(&self, connection: &Connection, control: &Control) -> Result<Option<Texts>, StoreError> {
         let sql = format!(
             "{}; SELECT number, xmin FROM commits WHERE tenant = {}; ROLLBACK",
-            self.begin_read(),
+            self.begin_read(control),
             literal(self.tenant())
         );
         connection.once(control, &sql).map(|rows| rows.into_iter().nth(1))
     }
 
-    /// One writer per tenant: its lock comes first.
+    /// One writer per tenant: its lock comes first. Who waited for it waits the less for a table that somebody else has
+    /// locked.
     fn begin_write(&self, control: &Control) -> String {
         let key = key(&["write", self.namespace(), self.tenant()]);
+        let (tenant, patience) = (literal(self.tenant()), milliseconds(control.longest_wait()));
         format!(
             "BEGIN ISOLATION LEVEL READ COMMITTED;
-             SELECT set_config('strata.tenant', {}, true), set_config('lock_timeout', '{}ms', true),
+             SELECT set_config('strata.tenant', {tenant}, true), set_config('lock_timeout', '{patience}ms', true),
                     set_config('idle_in_transaction_session_timeout', '{LONGEST_PAUSE}', true);
-             SELECT pg_catalog.pg_advisory_xact_lock({key})",
-            literal(self.tenant()),
-            control.patience.as_millis().clamp(1, i32::MAX.unsigned_abs().into()),
+             SELECT pg_catalog.pg_advisory_xact_lock({key});
+             SELECT set_config('lock_timeout', CAST(greatest(1, {patience}
+                 - extract(epoch FROM clock_timestamp() - transaction_timestamp()) * 1000) AS BIGINT) || 'ms', true)",
         )
     }
 
-    /// The first statement fixes the snapshot.
-    fn begin_read(&self) -> String {
+    /// The first statement fixes the snapshot. A reader waits for nobody, but for who locks a whole table.
+    fn begin_read(&self, control: &Control) -> String {
         format!(
-            "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT set_config('strata.tenant', {}, true)",
-            literal(self.tenant())
+            "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+             SELECT set_config('strata.tenant', {}, true), set_config('lock_timeout', '{}ms', true)",
+            literal(self.tenant()),
+            milliseconds(control.longest_wait()),
         )
     }
 

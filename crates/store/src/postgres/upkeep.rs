@@ -16,6 +16,9 @@ use crate::{
 /// How long the tenants of a server may have to wait for one of them to have a table rewritten.
 const LONGEST_REWRITE: &str = "4s";
 
+/// How long the server may look at a table to learn what is in it.
+const LONGEST_LOOK: &str = "30s";
+
 /// Which tables are rewritten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rewrite {
@@ -35,7 +38,7 @@ fn within(
     connection.batch(control, &format!("SET lock_timeout = '1s'; SET statement_timeout = '{longest}'"))?;
     match connection.batch(control, statement) {
         Ok(()) => Ok(true),
-        Err(StoreError::Busy { .. } | StoreError::Deadline | StoreError::Cancelled) => {
+        Err(StoreError::Busy { .. } | StoreError::Stopped { .. }) => {
             control.check()?;
             Ok(false)
         }
@@ -47,11 +50,6 @@ impl Store {
     /// The server keeps its own log.
     pub(crate) fn checkpoint(&self, control: &Control) -> Result<(), StoreError> {
         control.check()
-    }
-
-    /// Rewrites every table; see [`Self::rewrite`].
-    pub(crate) fn compact(&self, control: &Control) -> Result<(), StoreError> {
-        self.rewrite(control, Rewrite::Everything).map(drop)
     }
 
     /// Rewrites tables without what was deleted. All tenants wait while a table is rewritten, so that is given up
@@ -81,6 +79,20 @@ impl Store {
             left.push(format!("{full};"));
         }
         Ok(left)
+    }
+
+    /// Lets the server look anew at what the tables hold, as far as they are this role's. Without it the server does so by
+    /// itself, some time later.
+    pub(crate) fn analyze(&self, control: &Control) -> Result<(), StoreError> {
+        // Its settings are not those of other jobs, so it is not lent again.
+        let connection = self.open(control)?;
+        for (table, own) in self.tables(&connection, control)? {
+            let table = format!("ANALYZE {}.{}", quoted(self.namespace()), quoted(&table));
+            if own && connection.obstacle.borrow().is_none() {
+                within(&connection, control, LONGEST_LOOK, &table)?;
+            }
+        }
+        Ok(())
     }
 
     /// Checks what can be checked by statements: that no index of the schema is marked as unfinished or broken, and

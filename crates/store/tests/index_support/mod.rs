@@ -134,6 +134,12 @@ impl TruthReader for Truth {
         Ok(log[from..].iter().take(limit).cloned().collect())
     }
 
+    fn latest_of_memories(&self, after: Mark, limit: usize) -> Result<Vec<Change>, StoreError> {
+        let mut changes = self.changes(after, usize::MAX)?;
+        changes.retain(|change| change.source.kind == SourceKind::Memory);
+        Ok(changes.split_off(changes.len().saturating_sub(limit)))
+    }
+
     fn pending(&self, after: Mark) -> Result<u64, StoreError> {
         let log = self.log.lock().expect("no panic");
         Ok((log.len() - log.partition_point(|change| change.mark <= after)) as u64)

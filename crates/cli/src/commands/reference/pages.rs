@@ -133,7 +133,7 @@ const fn meaning(kind: ErrorKind) -> &'static str {
         ErrorKind::Busy => "The store or the server is busy: try again later.",
         ErrorKind::Deadline => "The call took longer than it may.",
         ErrorKind::Cancelled => "The caller withdrew the call.",
-        ErrorKind::NotInitialized => "The home holds no store yet.",
+        ErrorKind::NotInitialized => "The home or the server holds no store yet, or half a copy of one.",
         ErrorKind::Unavailable => "A file or the home cannot be reached or written.",
         ErrorKind::Newer => "The store was written by a newer Strata than this one understands.",
         ErrorKind::Corrupt => "Stored data contradicts itself: run `strata doctor`.",

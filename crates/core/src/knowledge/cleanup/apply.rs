@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn layered_58_a_marker_becomes_one_todo_with_a_fixed_id() {
+    fn a_marker_becomes_one_todo_with_a_fixed_id() {
         let token = line_token("- [ ] TODO: raise the pool limit");
         let Judgement::Do(Work::CreateTodo(made)) = judged(&marker(3, &token), Some(TEXT)) else {
             panic!("it is open")

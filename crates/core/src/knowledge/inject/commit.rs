@@ -41,9 +41,10 @@ fn consolidate(
     let heading = write.heading.as_str();
     let family_bytes: usize = members.iter().map(|index| file.outline.body(*index).len()).sum();
     let submitted_bytes = body.as_str().len();
-    if !family::is_consolidated(members.len(), family_bytes, submitted_bytes) {
+    if !family::is_consolidated(members.len(), family_bytes, submitted_bytes, write.size_ceiling) {
         let family_size = members.len();
-        let handshake = Handshake::TooLong { family_size, family_bytes, submitted_bytes };
+        let ceiling = write.size_ceiling;
+        let handshake = Handshake::TooLong { family_size, family_bytes, submitted_bytes, ceiling };
         return Ok(Decided { handshake, ..about(Action::ConsolidateRefused, heading) });
     }
     let Some((first, others)) = members.split_first() else { return Ok(conflict(write, None)) };

@@ -30,6 +30,7 @@ fn injected(text: Option<&str>, heading: &str, content: &str, call: &Call<'_>) -
         expected_hash: call.hash,
         provenance: call.note,
         min_family: Some(family::MIN_FAMILY),
+        size_ceiling: family::CONSOLIDATED_SHARE,
     };
     decide(text, &write, None).expect("it can be written")
 }
@@ -92,6 +93,7 @@ fn layered_12_a_short_text_is_stored_whatever_other_places_say() {
         expected_hash: None,
         provenance: None,
         min_family: None,
+        size_ceiling: family::CONSOLIDATED_SHARE,
     };
     assert!(stands_in(&format!("before\n\n{POOL}\nafter"), POOL));
     let skipped = decide(None, &write(Mode::Upsert), Some(&elsewhere)).expect("decided");
@@ -127,6 +129,7 @@ fn layered_14_what_says_nothing_is_refused() {
             expected_hash: None,
             provenance: None,
             min_family: None,
+            size_ceiling: family::CONSOLIDATED_SHARE,
         };
         assert_eq!(decide(None, &write, None), Err(InjectError::Empty), "{content:?}");
     }
@@ -230,7 +233,8 @@ fn layered_20_a_family_must_get_shorter() {
     let bytes: usize = family.iter().map(|member| member.body.len()).sum();
     let refused = injected(Some(text), "Log", &"x".repeat(bytes), &fused(&expected_hash));
     assert_eq!((refused.action, refused.text), (Action::ConsolidateRefused, None));
-    let expected = Handshake::TooLong { family_size: 2, family_bytes: bytes, submitted_bytes: bytes };
+    let expected =
+        Handshake::TooLong { family_size: 2, family_bytes: bytes, submitted_bytes: bytes, ceiling: 0.9 };
     assert_eq!(refused.handshake, expected);
     let made = injected(Some(text), "Log", "alpha, beta, gamma", &fused(&expected_hash));
     assert_eq!(made.text.as_deref(), Some("## Log\n\nalpha, beta, gamma\n\n## Z\n\nz\n"));

@@ -54,7 +54,14 @@ pub(super) fn record(
     let added = turnover.added.iter().filter_map(|path| event(Operation::IndexEntryAdded, path));
     let removed = turnover.removed.iter().filter_map(|path| event(Operation::IndexEntryRemoved, path));
     let events: Vec<(Place, Event)> = added.chain(removed).collect();
-    vault::record(engine, call, &Change { action: Action::Update, ..Change::new(tool) }, &events)
+    let change = Change { action: Action::Update, ..Change::new(tool) };
+    vault::record_where(engine, call, &change, &events, &|w, (place, event)| {
+        let filter =
+            VaultChangeFilter { domain: Some(place.domain().to_owned()), ..about(place.namespace.as_str()) };
+        let path = place.path.to_string();
+        let stands = latest(&w.vault_changes(&filter)?).get(&path).is_some_and(|change| is_there(change));
+        Ok(stands == (event.operation == Operation::IndexEntryRemoved))
+    })
 }
 
 /// The event of an entry.
@@ -73,23 +80,33 @@ pub(super) fn standing(
     call: &Call<'_>,
     index: &Index,
 ) -> Result<BTreeMap<String, VaultChange>, Error> {
-    let filter = VaultChangeFilter {
-        namespaces: vec![index.namespace.to_string()],
+    let filter = about(index.namespace.as_str());
+    let changes = engine.read(call, |r| r.vault_changes(&filter))?;
+    Ok(latest(&changes).into_iter().map(|(path, change)| (path, change.clone())).collect())
+}
+
+fn about(namespace: &str) -> VaultChangeFilter {
+    VaultChangeFilter {
+        namespaces: vec![namespace.to_owned()],
         operations: vec![
             Operation::IndexEntryAdded,
             Operation::IndexEntryRemoved,
             Operation::IndexEntryRenamed,
         ],
         ..VaultChangeFilter::default()
-    };
+    }
+}
+
+/// Of changes, newest first, the latest of each path.
+fn latest(changes: &[VaultChange]) -> BTreeMap<String, &VaultChange> {
     let mut latest = BTreeMap::new();
-    for change in engine.read(call, |r| r.vault_changes(&filter))? {
+    for change in changes {
         let metadata: Value = serde_json::from_str(&change.metadata).unwrap_or_default();
         if let Some(path) = metadata[FILE].as_str() {
             latest.entry(path.to_owned()).or_insert(change);
         }
     }
-    Ok(latest)
+    latest
 }
 
 /// Whether an entry stands after this event.

@@ -1,5 +1,7 @@
 //! The one way in which files of the vault change.
 
+use std::time::Duration;
+
 use strata_core::{memory::Layer, policy::Action, principal::Principal, redact::redact, time::Timestamp};
 use strata_store::{
     error::{Conflict, StoreError},
@@ -8,10 +10,14 @@ use strata_store::{
 };
 
 use super::{Event, FileHead, MAX_FILE, Place, held::Held};
-use crate::{authority, engine::Engine, error::Error, operation::Call};
+use crate::{authority, engine::Engine, error::Error, knowledge::changelog, operation::Call};
 
-/// How often an edit is made on what others wrote meanwhile.
-const TRIES: usize = 5;
+/// How often an edit is made on what hands saved meanwhile; other writers wait for the file.
+const TRIES: u64 = 5;
+/// The same on a server, where writers do not wait for each other but make their edits anew.
+const TRIES_ON_SERVER: u64 = 60;
+/// The longest pause before the second try on a server, in milliseconds; it grows with each.
+const PAUSE: u64 = 8;
 
 /// Who asks for a change and by which right.
 #[derive(Debug, Clone, Copy)]
@@ -87,6 +93,9 @@ pub fn edit(
     written.into_iter().next().ok_or_else(|| Error::Internal("an edit of one file gave none".into()))
 }
 
+/// What makes texts of several files of what they hold.
+pub type EditAll<'f> = dyn FnMut(&[Option<&str>]) -> Result<Vec<Edited>, Error> + 'f;
+
 /// Changes several files in one transaction: all of them or none. `f` is given their texts in the order of `places`, and
 /// gives as many answers.
 ///
@@ -97,11 +106,15 @@ pub fn edit_all(
     call: &Call<'_>,
     places: &[Place],
     change: &Change<'_>,
-    f: &mut dyn FnMut(&[Option<&str>]) -> Result<Vec<Edited>, Error>,
+    f: &mut EditAll<'_>,
 ) -> Result<Vec<Written>, Error> {
     let target = if let [place] = places { place.target() } else { String::new() };
     let actor = authority::authorise(engine, call, change.action, Layer::P5, &target)?;
-    for _ in 0..TRIES {
+    let on_server = engine.vault().disk().is_none();
+    for attempt in 0..if on_server { TRIES_ON_SERVER } else { TRIES } {
+        if on_server && attempt > 0 {
+            pause(engine, call, attempt)?;
+        }
         let held = take_all(engine, call, places)?;
         let texts: Vec<Option<&str>> = held.iter().map(|held| held.text.as_deref()).collect();
         let edits = f(&texts)?;
@@ -112,6 +125,9 @@ pub fn edit_all(
         let steps = steps.collect::<Result<Vec<_>, _>>()?;
         if let Some(written) = store(engine, call, &actor, change, steps)? {
             engine.index_what_was_stored(call);
+            if written.iter().any(Written::is_changed) {
+                changelog::follow(engine, call);
+            }
             return Ok(written);
         }
     }
@@ -132,26 +148,45 @@ pub fn record(
     change: &Change<'_>,
     about: &[(Place, Event)],
 ) -> Result<(), Error> {
+    record_where(engine, call, change, about, &|_, _| Ok(true))
+}
+
+/// Whether an event is still to be recorded.
+type IsWanted<'a> = &'a dyn Fn(&LedgerWrite<'_>, &(Place, Event)) -> Result<bool, StoreError>;
+
+/// The same of those that are still wanted when it is their turn: others may have recorded them meanwhile.
+pub(crate) fn record_where(
+    engine: &Engine,
+    call: &Call<'_>,
+    change: &Change<'_>,
+    about: &[(Place, Event)],
+    is_wanted: IsWanted<'_>,
+) -> Result<(), Error> {
     if about.is_empty() {
         return Ok(());
     }
     let actor = authority::authorise(engine, call, change.action, Layer::P5, "")?;
-    let rows: Vec<(String, &Event, VaultChange)> = about
+    let rows: Vec<(&(Place, Event), VaultChange)> = about
         .iter()
-        .map(|(place, event)| Ok((place.target(), event, event.row(engine, change, place)?)))
+        .map(|pair| Ok((pair, pair.1.row(engine, change, &pair.0)?)))
         .collect::<Result<_, Error>>()?;
     engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
-        for (target, event, row) in &rows {
+        for (pair, row) in &rows {
+            if !is_wanted(w, pair)? {
+                continue;
+            }
+            let (target, operation) = (pair.0.target(), pair.1.operation.as_str());
             let audit = NewAudit {
                 layer: Some(Layer::P5),
                 reason: &row.reason,
-                ..NewAudit::new(&actor, call.face, event.operation.as_str(), target)
+                ..NewAudit::new(&actor, call.face, operation, &target)
             };
             let seq = w.record(&audit)?;
             w.record_vault_change(row, 0, seq)?;
         }
         authority::seal(w, call, &actor)
     })?;
+    changelog::follow(engine, call);
     Ok(())
 }
 
@@ -182,6 +217,14 @@ pub(crate) fn record_with(
         job(w, seq)?;
         authority::seal(w, call, &actor)
     })?;
+    Ok(())
+}
+
+/// Lets others go first for a while that nobody else draws.
+fn pause(engine: &Engine, call: &Call<'_>, attempt: u64) -> Result<(), Error> {
+    engine.control(call).check()?;
+    let longest = (PAUSE * attempt).min(100);
+    std::thread::sleep(Duration::from_millis(engine.ids().bits() % longest + 1));
     Ok(())
 }
 
@@ -310,40 +353,125 @@ fn commit(
     change: &Change<'_>,
     steps: &mut [Step],
 ) -> Result<(), StoreError> {
-    let writer = actor.to_string();
     let ledger = engine.ledger(call).map_err(|error| match error {
         Error::Store(error) => error,
         other => StoreError::Internal(other.to_string()),
     })?;
     ledger.write(&engine.control(call), engine.clock().now(), |w| {
-        for Step { held, wanted } in steps.iter_mut() {
-            let Some(wanted) = wanted else { continue };
-            let modified = wanted.prepared.as_ref().map_or(w.now(), Prepared::modified);
-            let new = NewGeneration {
-                namespace: held.place.namespace.as_str(),
-                path: &held.place.path,
-                from: held.generation(),
-                origin: if wanted.text.is_none() { Origin::Delete } else { change.origin },
-                writer: &writer,
-                text: wanted.text.as_deref(),
-                salt: wanted.salt,
-                mtime: modified,
-            };
-            let target = held.place.target();
-            let row = NewAudit {
-                layer: Some(Layer::P5),
-                reason: &wanted.row.reason,
-                before_hash: held.head.as_ref().and_then(|head| head.hash),
-                after_hash: new.hash(),
-                ..NewAudit::new(actor, call.face, wanted.event.operation.as_str(), &target)
-            };
-            let seq = w.record(&row)?;
-            let (number, generation) = w.insert_generation(&new, seq)?;
-            w.record_vault_change(&VaultChange { number: Some(number), ..wanted.row.clone() }, 0, seq)?;
-            wanted.stored = Some((number, generation, seq.get(), modified));
-        }
+        insert(w, call, actor, change, steps)?;
         authority::seal(w, call, actor)
     })
+}
+
+/// Stores the steps, each with its audit row and its line of the changelog, in a transaction that is going on.
+fn insert(
+    w: &LedgerWrite<'_>,
+    call: &Call<'_>,
+    actor: &Principal,
+    change: &Change<'_>,
+    steps: &mut [Step],
+) -> Result<(), StoreError> {
+    let writer = actor.to_string();
+    for Step { held, wanted } in steps.iter_mut() {
+        let Some(wanted) = wanted else { continue };
+        let modified = wanted.prepared.as_ref().map_or(w.now(), Prepared::modified);
+        let new = NewGeneration {
+            namespace: held.place.namespace.as_str(),
+            path: &held.place.path,
+            from: held.generation(),
+            origin: if wanted.text.is_none() { Origin::Delete } else { change.origin },
+            writer: &writer,
+            text: wanted.text.as_deref(),
+            salt: wanted.salt,
+            mtime: modified,
+        };
+        let target = held.place.target();
+        let row = NewAudit {
+            layer: Some(Layer::P5),
+            reason: &wanted.row.reason,
+            before_hash: held.head.as_ref().and_then(|head| head.hash),
+            after_hash: new.hash(),
+            ..NewAudit::new(actor, call.face, wanted.event.operation.as_str(), &target)
+        };
+        let seq = w.record(&row)?;
+        let (number, generation) = w.insert_generation(&new, seq)?;
+        w.record_vault_change(&VaultChange { number: Some(number), ..wanted.row.clone() }, 0, seq)?;
+        wanted.stored = Some((number, generation, seq.get(), modified));
+    }
+    Ok(())
+}
+
+/// Files that are changed as a part of something larger, in its transaction: taken first, so that nobody changes them
+/// meanwhile, stored inside it, put in place when it is over.
+pub(crate) struct Joined<'c> {
+    change: Change<'c>,
+    held: Vec<Held>,
+    steps: Vec<Step>,
+}
+
+impl<'c> Joined<'c> {
+    /// Takes the files.
+    ///
+    /// # Errors
+    /// One of them cannot be read.
+    pub(crate) fn take(
+        engine: &Engine,
+        call: &Call<'_>,
+        places: &[Place],
+        change: Change<'c>,
+    ) -> Result<Self, Error> {
+        Ok(Self { change, held: take_all(engine, call, places)?, steps: Vec::new() })
+    }
+
+    /// The files as rows of the ledger, in the order of the places.
+    pub(crate) fn heads(&self) -> impl Iterator<Item = (&Place, Option<&VaultHead>)> {
+        self.held.iter().map(|held| (&held.place, held.head.as_ref()))
+    }
+
+    /// Says what shall become of each, in the same order.
+    ///
+    /// # Errors
+    /// A text is too large, or the disk refuses it.
+    pub(crate) fn decide(
+        &mut self,
+        engine: &Engine,
+        call: &Call<'_>,
+        edits: Vec<Edited>,
+    ) -> Result<(), Error> {
+        let held = std::mem::take(&mut self.held);
+        let change = &self.change;
+        self.steps = held
+            .into_iter()
+            .zip(edits)
+            .map(|(held, edited)| Step::new(engine, change, held, edited))
+            .collect::<Result<_, _>>()?;
+        announce(engine, call, &self.steps)
+    }
+
+    /// Stores what was decided.
+    pub(crate) fn store(
+        &mut self,
+        w: &LedgerWrite<'_>,
+        call: &Call<'_>,
+        actor: &Principal,
+    ) -> Result<(), StoreError> {
+        insert(w, call, actor, &self.change, &mut self.steps)
+    }
+
+    /// Brings the files to what was stored, once the transaction is committed.
+    ///
+    /// # Errors
+    /// The first that could not be brought there; that is on record.
+    pub(crate) fn finish(mut self, engine: &Engine, call: &Call<'_>, actor: &Principal) -> Result<(), Error> {
+        let mut failed = None;
+        for step in &mut self.steps {
+            if let Err(error) = put(step) {
+                fail(engine, call, actor, step, &error)?;
+                failed = failed.or(Some(error));
+            }
+        }
+        failed.map_or(Ok(()), |error| Err(error.into()))
+    }
 }
 
 /// Brings the file to what was stored.

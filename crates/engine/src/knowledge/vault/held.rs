@@ -6,7 +6,9 @@ use strata_core::{
     principal::{Principal, PrincipalKind},
 };
 use strata_store::{
-    ledger::{Ledger, NewAudit, NewGeneration, Origin, VaultHead},
+    files::{directory_of, make_private_directory},
+    ledger::{Ledger, NewAudit, NewGeneration, Origin, VaultChange, VaultHead},
+    sql::Control,
     vault::{Listing, OpenFile, Vault},
 };
 
@@ -44,6 +46,7 @@ impl Held {
             })?;
             return Ok(Self { place: place.clone(), file: None, head, text });
         };
+        make_vault(disk)?;
         let mut file = disk.open(&place.namespace, &place.path, &control)?;
         let head = settle(engine, call, disk, place, &mut file)?;
         let text = file.text().map(str::to_owned);
@@ -54,6 +57,11 @@ impl Held {
     pub(super) fn generation(&self) -> Option<i64> {
         self.head.as_ref().map(|head| head.generation)
     }
+}
+
+/// Above its folders the vault is there, or nobody could tell a new vault from one that is out of reach.
+pub(super) fn make_vault(disk: &Vault) -> Result<(), Error> {
+    Ok(make_private_directory(directory_of(disk.root()))?)
 }
 
 /// Brings a locked file and its rows together: completes a write that was cut short, or keeps what hands did.
@@ -86,8 +94,10 @@ fn settle(
         return Ok(head);
     }
     let unfinished = head.as_ref().filter(|head| announced == Some(head.generation));
+    // A file that is to be made anew from its rows has earlier generations, and is not there.
+    let is_as_before = before.as_ref().is_some_and(|before| before.holds(file.text()));
     if let Some(head) = unfinished
-        && before.as_ref().map_or(file.text().is_none(), |before| before.holds(file.text()))
+        && (is_as_before || file.text().is_none())
     {
         complete(engine, call, head, file)?;
         return Ok(Some(head.clone()));
@@ -180,29 +190,24 @@ fn adopt(
         };
         let seq = w.record(&row)?;
         let (number, _) = w.insert_generation(&new, seq)?;
-        w.record_vault_change(
-            &strata_store::ledger::VaultChange { number: Some(number), ..change.clone() },
-            0,
-            seq,
-        )
+        w.record_vault_change(&VaultChange { number: Some(number), ..change.clone() }, 0, seq)
     })?;
     Ok(())
 }
 
-/// A folder that has lost every file at once is a drive that is not mounted rather than so many deletions.
-fn refuse_emptied(
-    ledger: &Ledger,
-    control: &strata_store::sql::Control,
-    disk: &Vault,
-    place: &Place,
-) -> Result<(), Error> {
+/// A folder that is away, or has lost every file at once, is a drive that is not mounted rather than so many deletions.
+fn refuse_emptied(ledger: &Ledger, control: &Control, disk: &Vault, place: &Place) -> Result<(), Error> {
     let heads = ledger.read(control, |r| r.vault_heads(Some(place.namespace.as_str())))?;
     let known = heads.iter().filter(|head| head.is_present()).count();
-    if known < 2 || !matches!(disk.list(&place.namespace), Listing::Listed(found, _) if found.is_empty()) {
-        return Ok(());
-    }
+    let message = match disk.list(&place.namespace) {
+        Listing::Listed(found, _) if found.is_empty() && known > 1 => {
+            emptied(place.namespace.as_str(), known)
+        }
+        Listing::Unavailable(reason) if known > 0 => reason,
+        _ => return Ok(()),
+    };
     Err(Error::Conflict {
-        message: emptied(place.namespace.as_str(), known),
+        message,
         hint: "mount or restore the folder, then try again; to begin anew put any one of the files back"
             .into(),
     })

@@ -27,8 +27,14 @@ pub struct VaultState {
 
 #[derive(Default)]
 struct Kept {
-    files: HashMap<i64, (i64, Option<[u8; 32]>, Arc<ParsedFile>)>,
+    files: HashMap<i64, KeptFile>,
     bytes: usize,
+}
+
+struct KeptFile {
+    generation: i64,
+    hash: Option<[u8; 32]>,
+    file: Arc<ParsedFile>,
 }
 
 impl VaultState {
@@ -49,8 +55,8 @@ impl VaultState {
     /// The text of this generation, if it was kept.
     pub(super) fn kept(&self, head: &FileHead) -> Option<Arc<ParsedFile>> {
         let kept = lock(&self.parsed);
-        let (generation, hash, file) = kept.files.get(&head.number)?;
-        (*generation == head.generation && *hash == head.hash).then(|| Arc::clone(file))
+        let found = kept.files.get(&head.number)?;
+        (found.generation == head.generation && found.hash == head.hash).then(|| Arc::clone(&found.file))
     }
 
     /// Keeps the text of a generation.
@@ -60,8 +66,9 @@ impl VaultState {
             *kept = Kept::default();
         }
         kept.bytes += file.text().len();
-        let before = kept.files.insert(head.number, (head.generation, head.hash, Arc::clone(file)));
-        kept.bytes -= before.map_or(0, |(_, _, file)| file.text().len());
+        let new = KeptFile { generation: head.generation, hash: head.hash, file: Arc::clone(file) };
+        let before = kept.files.insert(head.number, new);
+        kept.bytes -= before.map_or(0, |before| before.file.text().len());
     }
 
     /// Notes that a file with this time of change was found to hold its head.

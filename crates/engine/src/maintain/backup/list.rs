@@ -57,7 +57,7 @@ impl Operation for List {
         cli: &["backup", "list"],
         positional: &[],
         title: "List backups",
-        about: "Lists the backups of this home, newest first, with what they hold; with `verify`, checks every byte and the \
+        about: "Lists the backups in this home, newest first, with what they hold; with `verify`, checks every byte and the \
                 audit of each. Use it before `backup restore`.",
         effect: Effect::Read,
         audience: Audience::Everyone,

@@ -22,7 +22,8 @@ use crate::{
     authority::{self, PUBLIC_KEY, hexadecimal},
     engine::Engine,
     error::{Error, at_a_terminal},
-    maintain::{init::SALT, purged, reindex::index_everything},
+    knowledge::{l0, vault},
+    maintain::{init::SALT, left_to_owner, purged, reindex::index_everything},
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Document, Mark, Render, counted},
     rules,
@@ -63,6 +64,9 @@ pub struct Response {
     pub files_kept: Vec<String>,
     /// Changes that the index has not followed yet.
     pub index_behind: u64,
+    /// What would take the bytes of what was replaced out of the server's files: statements for its owner.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_to_owner: Vec<String>,
 }
 
 impl Operation for Restore {
@@ -106,6 +110,9 @@ impl Operation for Restore {
         let restored = backup::restore(&place, ledger, &engine.control(call), &how, &seal)?;
         remember_purges(engine, call, ledger)?;
         let (files_restored, files_kept) = put_back(engine.home(), &place)?;
+        // Those of the vault come from the ledger.
+        vault::materialise(engine, call)?;
+        l0::sync_everything(engine, call)?;
         let index_behind = index_everything(engine, call, &mut |done, total| {
             (call.progress)(done, total);
             Ok(())
@@ -120,6 +127,7 @@ impl Operation for Restore {
             files_restored,
             files_kept,
             index_behind,
+            left_to_owner: restored.left,
         })
     }
 }
@@ -200,7 +208,7 @@ fn authorise(engine: &Engine, call: &Call<'_>, id: &str, held: &Held) -> Result<
     };
     if allowed != Verdict::Refuse && held.has_other_owner() {
         return Err(Error::Conflict {
-            message: format!("backup {id} belongs to another passphrase than this home"),
+            message: format!("backup {id} belongs to another passphrase than this store"),
             hint:
                 "restore it into a home of its own with `--home DIR`, and `export` what is wanted from there"
                     .into(),
@@ -342,6 +350,7 @@ impl Render for Response {
                 format!("changes not indexed yet: {}; the next search catches up", self.index_behind),
             );
         }
-        document
+        let why = "the server's files may hold what was in place before until something is written over it";
+        left_to_owner::told(document, why, &self.left_to_owner)
     }
 }

@@ -6,7 +6,7 @@ use super::{Examination, ledger::named};
 use crate::{error::Error, render::counted};
 
 /// What to do about an edited text.
-const HINT: &str = "somebody changed the ledger's file; compare with a backup";
+const HINT: &str = "somebody changed the ledger; compare with a backup";
 
 impl Examination<'_> {
     /// Every raw event is as it was stored.

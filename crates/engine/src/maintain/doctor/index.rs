@@ -10,6 +10,7 @@ use strata_store::ledger::SourceState;
 
 use super::{Examination, ledger::named};
 use crate::{
+    documents,
     error::Error,
     maintain::reindex::{index_everything, rebuild_quietly},
     render::counted,
@@ -35,7 +36,8 @@ impl Examination<'_> {
         if !damage.is_empty() {
             return self.damaged_index(&damage);
         }
-        self.ok("index file", "sound");
+        let what = if self.engine.settings().store.is_some() { "index tables" } else { "index file" };
+        self.ok(what, "sound");
         let head = self.engine.existing_ledger()?.read(&control, |r| Ok((r.epoch()?, r.head()?.seq)))?;
         let cursor = index.cursor(self.engine.tenant())?;
         let behind = (head.1 - cursor.mark.seq).max(0);
@@ -115,7 +117,8 @@ impl Examination<'_> {
         let file_of = |root: &str, path: &str| Path::new(root).join(path);
         let registered: BTreeSet<PathBuf> = sources
             .iter()
-            .filter(|s| s.state != SourceState::Gone)
+            // Files of the vault have a check of their own.
+            .filter(|s| s.state != SourceState::Gone && !documents::is_of_vault(s))
             .map(|s| file_of(&s.root, &s.path))
             .collect();
         let missing: Vec<String> =

@@ -10,6 +10,7 @@ use strata_core::{
 use strata_store::{
     backup,
     ledger::{AuditFilter, MemoryFilter, MemoryFinding, OPEN, SCHEMA},
+    moving,
     sql::Access,
 };
 
@@ -17,7 +18,7 @@ use super::Examination;
 use crate::{
     authority::{self, PUBLIC_KEY, parse_public_key},
     error::Error,
-    maintain::{backup::directory, init},
+    maintain::{backup::directory, init, migrate_store::CUT_OFF},
     render::counted,
 };
 
@@ -49,12 +50,22 @@ impl Examination<'_> {
                     format!("version {version} of {}, every migration as released", SCHEMA.latest()),
                 );
                 if let Access::ReadOnly(reason) = access {
-                    let hint = "reading works; make the store writable to keep anything";
+                    let hint = "reading works; nothing can be kept here until that is mended";
                     self.warn("access", format!("the ledger can only be read: {reason}"), hint);
                 }
+                self.unfinished_move()?;
                 Ok(true)
             }
         }
+    }
+
+    fn unfinished_move(&mut self) -> Result<(), Error> {
+        let control = self.engine.control(self.call);
+        if self.engine.existing_ledger()?.read(&control, moving::is_unfinished)? {
+            let [what, hint] = CUT_OFF;
+            self.warn("move", what, hint);
+        }
+        Ok(())
     }
 
     pub(super) fn integrity(&mut self) -> Result<(), Error> {
@@ -86,8 +97,8 @@ impl Examination<'_> {
         let key = known.flatten();
         let report = ledger.read(&control, |r| r.verify_audit(&witnesses, key.as_ref()))?;
         if key.is_some() && report.signed_heads == 0 {
-            let hint = "somebody took the signatures out of the ledger's file; compare with a backup";
-            self.bad("audit", "the home has a passphrase, but no line is signed any more", hint);
+            let hint = "somebody took the signatures out of the ledger; compare with a backup";
+            self.bad("audit", "there is a passphrase, but no line is signed any more", hint);
         }
         if report.is_whole() {
             let signed = match report.signed_heads {
@@ -103,7 +114,7 @@ impl Examination<'_> {
         }
         for finding in report.findings {
             let hint = format!(
-                "somebody changed the ledger's file: nothing from line {} on is proved; compare with a backup",
+                "somebody changed the ledger: nothing from line {} on is proved; compare with a backup",
                 finding.seq()
             );
             self.bad("audit", finding.to_string(), hint);
@@ -132,9 +143,9 @@ impl Examination<'_> {
         let set: Vec<_> = set.into_iter().filter(|l| l.entry.reason == init::PASSPHRASE_SET).collect();
         let recorded = set.last().and_then(|linked| linked.entry.after_hash);
         let what = match key {
-            None if !set.is_empty() => "a passphrase was set, and the home has none any more",
-            None if signed => "something was approved with a passphrase, and the home has none any more",
-            _ if set.len() > 1 => "a passphrase was set although the home had one",
+            None if !set.is_empty() => "a passphrase was set, and there is none any more",
+            None if signed => "something was approved with a passphrase, and there is none any more",
+            _ if set.len() > 1 => "a passphrase was set although there was one",
             Some(key) if recorded.is_some_and(|hash| hash != init::key_hash(key)) => {
                 "the passphrase is another one than was set"
             }
@@ -143,7 +154,7 @@ impl Examination<'_> {
             }
             _ => return Ok(()),
         };
-        self.bad("audit", what, "somebody changed the ledger's file; restore a backup");
+        self.bad("audit", what, "somebody changed the ledger; restore a backup");
         Ok(())
     }
 
@@ -182,13 +193,13 @@ impl Examination<'_> {
         if !gone.is_empty() {
             let count = counted(gone.len(), "memory");
             let detail = format!("{count} on record, neither here nor purged: {}", named(&gone));
-            self.bad("texts", detail, "somebody changed the ledger's file; compare with a backup");
+            self.bad("texts", detail, "somebody changed the ledger; compare with a backup");
         }
         for (changed, what) in [(text, "text"), (state, "state")] {
             if !changed.is_empty() {
                 let count = counted(changed.len(), "memory");
                 let detail = format!("{what} of {count} is not what the audit recorded: {}", named(&changed));
-                self.bad("texts", detail, "somebody changed the ledger's file; compare with a backup");
+                self.bad("texts", detail, "somebody changed the ledger; compare with a backup");
             }
         }
         Ok(())
@@ -216,7 +227,7 @@ impl Examination<'_> {
             self.ok("states", "every memory is where its history says");
         } else {
             let detail = format!("{} not as history says: {}", counted(wrong.len(), "memory"), named(&wrong));
-            self.bad("states", detail, "somebody changed the ledger's file; compare with a backup");
+            self.bad("states", detail, "somebody changed the ledger; compare with a backup");
         }
         Ok(())
     }
@@ -235,7 +246,7 @@ impl Examination<'_> {
             counted(ids.len(), "rule"),
             named(&ids)
         );
-        self.bad("rules", detail, "somebody changed the ledger's file; compare with a backup");
+        self.bad("rules", detail, "somebody changed the ledger; compare with a backup");
         Ok(())
     }
 
@@ -299,7 +310,7 @@ impl Examination<'_> {
         let links: Vec<String> =
             dangling.iter().map(|(digest, kind, n)| format!("#{digest} to {} {n}", kind.as_str())).collect();
         let detail = format!("links of digests that lead nowhere: {}", named(&links));
-        self.warn("digests", detail, "somebody changed the ledger's file; compare with a backup");
+        self.warn("digests", detail, "somebody changed the ledger; compare with a backup");
         Ok(())
     }
 }
@@ -313,7 +324,7 @@ impl Examination<'_> {
             self.ok("graph", "every relation and mention has both its ends");
         } else {
             let detail = format!("without both ends: {}", named(&lost));
-            self.bad("graph", detail, "somebody changed the ledger's file; compare with a backup");
+            self.bad("graph", detail, "somebody changed the ledger; compare with a backup");
         }
         Ok(())
     }

@@ -34,7 +34,7 @@ impl Examination<'_> {
         for (table, count) in orphans {
             whole = false;
             let detail = format!("rows of `{table}` that belong to no memory: {count}");
-            self.bad("links", detail, "somebody changed the ledger's file; compare with a backup");
+            self.bad("links", detail, "somebody changed the ledger; compare with a backup");
         }
         if whole {
             self.ok("links", "every link and every piece of evidence leads to something");
@@ -69,7 +69,7 @@ impl Examination<'_> {
             self.ok("snapshots", format!("{}, {measured}", counted(all, "snapshot")));
         } else {
             let detail = format!("{} not as taken: {}", counted(wrong.len(), "snapshot"), named(&wrong));
-            let hint = "somebody changed the ledger's file: do not roll back to it; compare with a backup";
+            let hint = "somebody changed the ledger: do not roll back to it; compare with a backup";
             self.bad("snapshots", detail, hint);
         }
         Ok(())

@@ -1,5 +1,7 @@
 //! What keeps the tenants of a server apart.
 
+use strata_store::ledger::NAMESPACE;
+
 use super::Examination;
 use crate::{error::Error, render::counted};
 
@@ -11,8 +13,19 @@ impl Examination<'_> {
         let databases = [self.engine.store().database(), self.engine.searcher().index().database()];
         let (mut tables, mut owner) = (0, None);
         let mut told = Vec::new();
-        for database in databases {
-            let Some(found) = database.isolation(&control)? else { continue };
+        let mut is_without_truth = false;
+        for (at, database) in databases.into_iter().enumerate() {
+            let Some(found) = database.isolation(&control)? else {
+                is_without_truth |= at == 0;
+                continue;
+            };
+            if is_without_truth {
+                let what =
+                    format!("the schema `{NAMESPACE}` is gone, and an index of what it held is still there");
+                let hint = "somebody dropped it: restore the server's dump, or run `strata init` and restore a backup, which \
+                            `strata backup list` shows";
+                self.bad("ledger", what, hint);
+            }
             tables += found.tables;
             if found.is_owner {
                 owner = Some((found.role, found.admitted));

@@ -8,6 +8,7 @@ use strata_store::backup::{self, Listed};
 use super::{Examination, ledger::named};
 use crate::{
     error::Error,
+    job,
     maintain::{
         backup::directory,
         jobs::is_stalled,
@@ -86,7 +87,9 @@ impl Examination<'_> {
             let open = rows.iter().filter(|row| !row.state.is_final()).count();
             self.ok("jobs", format!("{open} open, none stalled"));
         } else if self.fix {
-            let ended = ledger.write(&control, now, |w| w.expire_jobs())?;
+            let gone = ledger.read(&control, job::gone)?;
+            let ended =
+                ledger.write(&control, now, |w| Ok(w.expire_jobs()? + w.end_jobs_of(&gone, None)?))?;
             self.fixed.push(format!("ended {} whose worker had stopped", counted(ended, "job")));
             self.ok("jobs", "none stalled");
         } else {

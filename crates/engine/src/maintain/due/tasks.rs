@@ -16,7 +16,8 @@ use crate::{
     drift::{self, DriftReport},
     engine::Engine,
     error::Error,
-    knowledge::{access, l0},
+    job,
+    knowledge::{access, l0, vault},
     maintain::{old_indexes, reembed, reindex::index_everything},
     operation::{Call, Operation},
     render::counted,
@@ -95,6 +96,13 @@ pub const TASKS: &[Task] = &[
         every: 20 * HOUR,
         applies: always,
         run: prune_accesses,
+    },
+    Task {
+        name: "vault",
+        about: "keep what was edited by hand, thin out old versions",
+        every: 20 * HOUR,
+        applies: always,
+        run: tend_vault,
     },
 ];
 
@@ -193,9 +201,11 @@ fn tidy_index(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
 fn clear_jobs(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
     let now = engine.clock().now();
     let before = Timestamp(now.0.saturating_sub(KEPT));
-    let (ended, removed) = engine
-        .existing_ledger()?
-        .write(&engine.control(call), now, |w| Ok((w.expire_jobs()?, w.forget_jobs(before)?)))?;
+    let (ledger, control) = (engine.existing_ledger()?, engine.control(call));
+    let gone = ledger.read(&control, job::gone)?;
+    let (ended, removed) = ledger.write(&control, now, |w| {
+        Ok((w.expire_jobs()? + w.end_jobs_of(&gone, None)?, w.forget_jobs(before)?))
+    })?;
     Ok(format!("{} ended, {removed} removed", counted(ended, "dead job")))
 }
 
@@ -205,4 +215,12 @@ fn sync_index(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
 
 fn prune_accesses(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
     Ok(format!("{} removed", counted(access::prune::prune(engine, call)?, "entry")))
+}
+
+fn tend_vault(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
+    let seen = vault::look_everywhere(engine, call)?;
+    let files = seen.iter().flat_map(|(_, seen)| &seen.files).filter(|file| file.is_present()).count();
+    let problems: usize = seen.iter().map(|(_, seen)| seen.problems.len()).sum();
+    let thinned = vault::thin(engine, call)?;
+    Ok(format!("{}, {}, {thinned} thinned out", counted(files, "file"), counted(problems, "problem")))
 }

@@ -16,10 +16,14 @@ use strata_core::{
 };
 use strata_store::ledger::{
     EvidenceRow, NewEpisode, NewL0Entry, NewMemory, NewReview, PurgedKind, ReviewDecision, ReviewStatus,
-    RuleAttributes, State,
+    RuleAttributes, State, is_vault_text_id,
 };
 
-use super::graph::IncomingGraph;
+use super::{
+    graph::IncomingGraph,
+    todos::{self, IncomingTodo},
+    vault::IncomingVault,
+};
 use crate::{
     authority,
     engine::Engine,
@@ -43,7 +47,9 @@ pub(super) struct Incoming {
     pub(super) reviews: Vec<(NewReview, ReviewDecision)>,
     pub(super) snapshots: Vec<SnapshotLine>,
     pub(super) graph: IncomingGraph,
+    pub(super) todos: Vec<IncomingTodo>,
     pub(super) l0_entries: Vec<NewL0Entry>,
+    pub(super) vault: IncomingVault,
     pub(super) purged: Vec<(PurgedKind, PurgedLine)>,
 }
 
@@ -115,13 +121,23 @@ impl Incoming {
             Line::Entity(e) => self.graph.entity(&mut self.gate, &e)?,
             Line::Relation(r) => self.graph.relation(&mut self.gate, &r)?,
             Line::Mention(m) => self.graph.mention(&m)?,
+            Line::Todo(t) => {
+                let todo = todos::incoming(engine, &mut self.gate, &t)?;
+                self.todos.push(todo);
+            }
             Line::L0Entry(e) => {
                 let entry = self.l0_entry(engine, &e)?;
                 self.l0_entries.push(entry);
             }
+            Line::VaultFile(f) => self.vault.file(engine, &mut self.gate, &f)?,
+            Line::VaultChange(c) => self.vault.change(&mut self.gate, &c)?,
             Line::Purged(p) => {
                 let kind = PurgedKind::parse(&p.kind).map_err(|e| Error::parse("kind", &e))?;
-                whole_id(&p.id)?;
+                match kind {
+                    PurgedKind::Todo => drop(todos::whole_id(&p.id)?),
+                    PurgedKind::VaultText if is_vault_text_id(&p.id) => {}
+                    _ => drop(whole_id(&p.id)?),
+                }
                 self.purged.push((kind, p));
             }
         }
@@ -241,6 +257,8 @@ impl Incoming {
         }
         let scopes = self.memories.iter().map(|m| &m.new.scope);
         let scopes = scopes.chain(self.episodes.iter().map(|(_, e)| &e.scope)).chain(self.graph.scopes());
+        let scopes = scopes.chain(self.todos.iter().map(|t| &t.origin.scope));
+        let scopes = scopes.chain(self.vault.scopes());
         if let Some(foreign) = scopes.into_iter().find(|scope| !call.scope.sees(scope)) {
             let message = format!("holds things of {foreign}, outside your scope");
             authority::record_refusal(
@@ -263,6 +281,10 @@ impl Incoming {
         self.episodes.iter_mut().for_each(|(_, e)| e.writer.clone_from(&name));
         self.snapshots.iter_mut().for_each(|s| s.who.clone_from(&name));
         self.graph.write_as(&name);
+        for (version, _) in self.todos.iter_mut().flat_map(|t| &mut t.versions) {
+            version.writer.clone_from(&name);
+        }
+        self.vault.write_as(&name);
         for (asked, decision) in &mut self.reviews {
             asked.proposer.clone_from(&name);
             *decision = ReviewDecision::default();
@@ -306,7 +328,7 @@ impl Incoming {
             authority::authorise(engine, call, Action::Propose, candidate.layer, "")?;
         }
         let mut layers: BTreeSet<Layer> = states().filter(|s| !is_candidate(s)).map(|s| s.layer).collect();
-        if !self.graph.is_empty() {
+        if !(self.graph.is_empty() && self.todos.is_empty() && self.vault.is_empty()) {
             layers.insert(Layer::P5);
         }
         if layers.remove(&Layer::P2) || !self.episodes.is_empty() {

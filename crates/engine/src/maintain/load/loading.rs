@@ -44,6 +44,7 @@ impl Loading<'_> {
         self.loaded.was_empty = totals.memories == 0
             && totals.entities == 0
             && totals.episodes == 0
+            && totals.todos == 0
             && totals.purged == 0
             && totals.sources == 0;
         for (key, name) in &incoming.projects {
@@ -59,8 +60,10 @@ impl Loading<'_> {
         self.episodes(&incoming.episodes)?;
         self.digests(&incoming.memories)?;
         self.reviews(&incoming.reviews)?;
+        self.todos(&incoming.todos)?;
         self.l0_entries(&incoming.l0_entries)?;
-        self.graph(&incoming.graph)
+        self.graph(&incoming.graph)?;
+        self.vault(&incoming.vault)
     }
 
     /// The snapshots that can show here what they showed where they come from: none, where there is more
@@ -110,25 +113,27 @@ impl Loading<'_> {
         memories: &[IncomingMemory],
         snapshots: &[&SnapshotLine],
     ) -> Result<Vec<Seq>, StoreError> {
-        let mut wanted = Vec::new();
+        let ids: Vec<&str> = memories.iter().map(|memory| memory.new.id.as_str()).collect();
+        let here = self.w.present(PurgedKind::Memory, &ids)?;
+        let mut wanted: Vec<&IncomingMemory> = Vec::with_capacity(memories.len());
         for memory in memories {
-            if self.is_wanted(memory.new.id.as_str(), self.w.memory(memory.new.id.as_str())?.is_some())? {
-                wanted.push(memory);
+            match memory.new.id.as_str() {
+                id if here.ids.contains(id) => self.loaded.known += 1,
+                id if here.purged.contains(id) => self.loaded.refused_purged += 1,
+                _ => wanted.push(memory),
             }
         }
         // Those whose number is free come first, so that nobody else is given it.
-        let mut keyed = Vec::with_capacity(wanted.len());
-        for memory in wanted {
-            keyed.push((self.is_taken(PurgedKind::Memory, memory.number)?, memory));
-        }
-        keyed.sort_by_key(|(taken, _)| *taken);
-        let wanted: Vec<&IncomingMemory> = keyed.into_iter().map(|(_, memory)| memory).collect();
+        let mut numbers =
+            self.w.numbers(PurgedKind::Memory, &wanted.iter().map(|m| m.number).collect::<Vec<_>>())?;
+        wanted.sort_by_key(|memory| numbers.is_taken(memory.number));
         let (records, places) = self.records(&wanted, snapshots)?;
         for (memory, seqs) in wanted.into_iter().zip(records) {
             let mut history: Vec<(Seq, State)> =
                 seqs.into_iter().zip(memory.history.iter().map(|(state, ..)| *state)).collect();
             let successor = self.settle(memory, &mut history)?;
-            let number = self.number(PurgedKind::Memory, memory.number)?;
+            let number = numbers.give(memory.number);
+            self.loaded.renumbered += usize::from(number != memory.number);
             let by = successor.as_ref().map(|(by, _)| by.as_str()).or(memory.superseded_by.as_deref());
             let reason =
                 successor.as_ref().map(|(_, why)| why.as_str()).or(memory.superseded_reason.as_deref());
@@ -238,35 +243,45 @@ impl Loading<'_> {
     }
 
     fn episodes(&mut self, episodes: &[(i64, NewEpisode)]) -> Result<(), StoreError> {
+        let ids: Vec<&str> = episodes.iter().map(|(_, episode)| episode.id.as_str()).collect();
+        let here = self.w.present(PurgedKind::Episode, &ids)?;
+        let keys: Vec<_> = episodes.iter().map(|(_, e)| self.w.episode_key(e)).collect::<Result<_, _>>()?;
+        let known = self.w.episodes_with_keys(&keys)?;
+        let wanted: Vec<i64> = episodes.iter().map(|(wanted, _)| *wanted).collect();
+        let mut numbers = self.w.numbers(PurgedKind::Episode, &wanted)?;
         let mut keyed = Vec::with_capacity(episodes.len());
-        let (mut ids, mut keys) = (HashSet::new(), HashSet::new());
-        for (wanted, episode) in episodes {
+        let (mut new_ids, mut new_keys) = (HashSet::new(), HashSet::new());
+        for ((wanted, episode), key) in episodes.iter().zip(keys) {
             let id = episode.id.as_str();
-            let key = self.w.episode_key(episode)?;
-            let repeated = ids.contains(id) || keys.contains(&key);
-            let known = repeated || self.w.episode(id)?.is_some() || self.w.knows_episode(episode)?;
-            if self.is_wanted(id, known)? {
-                ids.insert(id);
-                keys.insert(key);
-                keyed.push((self.is_taken(PurgedKind::Episode, *wanted)?, wanted, episode));
+            let repeated = new_ids.contains(id) || new_keys.contains(&key);
+            if repeated || here.ids.contains(id) || known.contains_key(&key) {
+                self.loaded.known += 1;
+            } else if here.purged.contains(id) {
+                self.loaded.refused_purged += 1;
+            } else {
+                new_ids.insert(id);
+                new_keys.insert(key);
+                keyed.push((*wanted, episode, key));
             }
         }
         if keyed.is_empty() {
             return Ok(());
         }
-        keyed.sort_by_key(|(taken, ..)| *taken);
+        // Those whose number is free come first, so that nobody else is given it.
+        keyed.sort_by_key(|(wanted, ..)| numbers.is_taken(*wanted));
         let target = format!("episodes:{}", episodes.len());
         let row = NewAudit {
             layer: Some(Layer::P2),
             ..NewAudit::new(&self.actors.gateway, self.call.face, LOAD, &target)
         };
-        let seq = self.w.record(&row.storing(keyed.iter().map(|(.., e)| e.digest()).collect()))?;
-        for (_, wanted, episode) in keyed {
-            let number = self.number(PurgedKind::Episode, *wanted)?;
-            self.w.load_episode(number, episode, seq)?;
-            self.loaded.episodes += 1;
+        let seq = self.w.record(&row.storing(keyed.iter().map(|(_, e, _)| e.digest()).collect()))?;
+        for (wanted, ..) in &mut keyed {
+            let number = numbers.give(*wanted);
+            self.loaded.renumbered += usize::from(number != *wanted);
+            *wanted = number;
         }
-        Ok(())
+        self.loaded.episodes += keyed.len();
+        self.w.load_episodes(&keyed, seq)
     }
 
     /// Links the digests that came in to what they were made of, as far as that is here.

@@ -15,7 +15,7 @@ use crate::{
     error::Error,
     maintain::{
         backup::directory,
-        reindex::{index_everything, with_writer},
+        reindex::{index_everything, rebuild_quietly, with_writer},
     },
     operation::Call,
 };
@@ -36,18 +36,22 @@ pub(super) fn erase_from_index(engine: &Engine, call: &Call<'_>, target: &Target
     let mut erased = Indexes::default();
     if index.database().exists(&engine.control(call))? {
         index_everything(engine, call, &mut |_, _| call_goes_on(call))?;
-        let kind = match target.kind {
-            PurgedKind::Memory => Some(SourceKind::Memory),
-            PurgedKind::Episode => Some(SourceKind::Episode),
-            // Entities are looked up in the ledger and have no passages.
-            PurgedKind::Entity => None,
+        let sources = match target.kind {
+            PurgedKind::Memory => Some(vec![Source { kind: SourceKind::Memory, number: target.number }]),
+            PurgedKind::Episode => Some(vec![Source { kind: SourceKind::Episode, number: target.number }]),
+            // What is left of the file is indexed anew, and nothing tells its old passages from those.
+            PurgedKind::VaultText => {
+                rebuild_quietly(engine, call)?;
+                Some(Vec::new())
+            }
+            // They are looked up in the ledger and have no passages.
+            PurgedKind::Entity | PurgedKind::Todo => None,
         };
-        if let Some(kind) = kind {
-            let source = Source { kind, number: target.number };
+        if let Some(sources) = sources {
             // An index moves words from table to table by itself, so a table in which nothing is removed now may have had
             // them before.
             erased.left = with_writer(engine, call, index, |writer| {
-                writer.purge(engine.tenant(), &[source], Rewrite::Everything)
+                writer.purge(engine.tenant(), &sources, Rewrite::Everything)
             })?;
         }
     }

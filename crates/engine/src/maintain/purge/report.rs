@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use strata_store::ledger::FILE_NAME;
+use strata_store::ledger::{FILE_NAME, NAMESPACE};
 
 use crate::{
     engine::Engine,
@@ -11,6 +11,7 @@ use crate::{
     maintain::{
         backup::FOLDER,
         byte_scan::{Fragments, scan},
+        left_to_owner,
     },
     operation::Call,
     render::{Block, Document, Mark, Render, counted},
@@ -64,7 +65,49 @@ pub struct Response {
     pub left_to_owner: Vec<String>,
 }
 
+/// What a purge did beside the ledger.
+#[derive(Debug, Default)]
+pub(super) struct Erased {
+    pub(super) indexes: usize,
+    pub(super) backups: usize,
+    pub(super) damaged: Vec<String>,
+    pub(super) left: Vec<String>,
+}
+
 impl Response {
+    /// What is said of something that was erased, after a look through every file for its pieces.
+    pub(super) fn proved(
+        engine: &Engine,
+        call: &Call<'_>,
+        (id, kind, number): (&str, &'static str, i64),
+        erased: Erased,
+        fragments: &Fragments,
+    ) -> Result<Self, Error> {
+        let mut response = Self {
+            id: id.to_owned(),
+            kind,
+            number,
+            completed_earlier: false,
+            backups_rewritten: erased.backups,
+            backups_damaged: erased.damaged,
+            index_files_removed: erased.indexes,
+            verified: false,
+            files_scanned: 0,
+            fragments: fragments.len(),
+            remaining: Vec::new(),
+            remaining_backups: Vec::new(),
+            unreadable: Vec::new(),
+            other_versions: Vec::new(),
+            digests_erased: Vec::new(),
+            digests_kept: Vec::new(),
+            store: None,
+            left_to_owner: erased.left,
+        };
+        response.prove(engine.home(), fragments)?;
+        response.prove_on_server(engine, call, fragments)?;
+        Ok(response)
+    }
+
     /// Looks through every file of the home for what is left.
     pub(super) fn prove(&mut self, home: &Path, fragments: &Fragments) -> Result<(), Error> {
         let found = scan(home, fragments)?;
@@ -96,23 +139,22 @@ impl Response {
         self.store = Some(server.to_string());
         let Some(finder) = fragments.finder()? else { return Ok(()) };
         let ledger = engine.existing_ledger()?.database();
-        for (name, database) in [(LEDGER, ledger), (INDEX, engine.searcher().index().database())] {
+        for (name, database) in [(NAMESPACE, ledger), (INDEX, engine.searcher().index().database())] {
             let control = engine.control(call);
             if !database.exists(&control)? {
                 continue;
             }
             let (holding, searched) = database.tables_holding(&control, &finder)?;
             self.files_scanned += searched;
-            self.remaining.extend(holding.into_iter().map(|table| format!("{name} {table}")));
+            self.remaining.extend(holding.into_iter().map(|table| format!("{name}.{table}")));
         }
         self.verified = self.verified && self.remaining.is_empty();
         Ok(())
     }
 }
 
-/// What tables on a server are told by.
-const LEDGER: &str = "ledger.db:";
-const INDEX: &str = "index:";
+/// What the index's tables on a server are told by; its schema has a longer name.
+const INDEX: &str = "strata_index";
 
 impl Render for Response {
     fn render(&self) -> Document {
@@ -150,12 +192,8 @@ impl Render for Response {
 impl Response {
     /// What the owner of the server may still do.
     fn owners_part(&self, document: Document) -> Document {
-        if self.left_to_owner.is_empty() {
-            return document;
-        }
-        let text = "the server's files may hold it until something is written over it; as their owner, when others can wait";
-        let rows = self.left_to_owner.iter().map(|statement| vec![statement.clone()]).collect();
-        document.note(Mark::Warning, text).with(Block::Table { columns: vec!["statement".into()], rows })
+        let why = "the server's files may hold it until something is written over it";
+        left_to_owner::told(document, why, &self.left_to_owner)
     }
 
     /// Other versions and digests: what went with it, and what is still here.
@@ -189,15 +227,32 @@ impl Response {
             };
             document = document.note(Mark::Info, why);
         }
-        let (ledger, files): (Vec<String>, Vec<String>) =
-            self.remaining.iter().cloned().partition(|file| file.starts_with(FILE_NAME));
-        if !ledger.is_empty() {
+        let of = |schema: &str| -> Vec<String> {
+            let ours = |name: &&String| self.store.is_some() && name.starts_with(schema);
+            self.remaining.iter().filter(ours).cloned().collect()
+        };
+        let (ledger, index) = (of(NAMESPACE), of(INDEX));
+        let (ledger_file, files): (Vec<String>, Vec<String>) = self
+            .remaining
+            .iter()
+            .filter(|name| !ledger.contains(name) && !index.contains(name))
+            .cloned()
+            .partition(|name| name.starts_with(FILE_NAME));
+        if !ledger.is_empty() || !ledger_file.is_empty() {
+            let what = if ledger.is_empty() { "its file as it is" } else { "its tables as they are" };
             let text = "the ledger still holds a piece of it where somebody repeated it: in a reason on record, which is never \
-                        changed, or in another text; leave its file as it is";
-            document = document.note(Mark::Bad, text);
+                        changed, or in another text; leave";
+            document = document.note(Mark::Bad, format!("{text} {what}"));
         }
         let backups = format!("backups still hold it; `strata purge {} --backups` rewrites them", self.id);
         let said = [
+            (Mark::Bad, "tables of the ledger that hold it", "table", &ledger),
+            (
+                Mark::Bad,
+                "these tables of the index still hold it; `strata reindex` makes them anew",
+                "table",
+                &index,
+            ),
             (Mark::Bad, "these files still hold a piece of it; edit or remove them", "file", &files),
             (Mark::Warning, backups.as_str(), "backup", &self.remaining_backups),
             (Mark::Warning, "these files could not be searched", "file", &self.unreadable),

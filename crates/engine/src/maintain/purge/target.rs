@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use strata_core::{
     id::{Id, IdKind},
+    knowledge::todo::TodoId,
     memory::Layer,
 };
 use strata_store::{
@@ -26,10 +27,34 @@ pub(super) struct Target {
     pub(super) already: bool,
 }
 
+/// A whole id, and what it is the id of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Named {
+    pub(super) kind: PurgedKind,
+    pub(super) id: String,
+}
+
+impl Named {
+    /// Reads a whole id.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        if let Ok(id) = TodoId::parse(text) {
+            return Some(Self { kind: PurgedKind::Todo, id: id.to_string() });
+        }
+        let id = Id::parse(text).ok()?;
+        let kind = match id.kind() {
+            IdKind::Memory => PurgedKind::Memory,
+            IdKind::Episode => PurgedKind::Episode,
+            IdKind::Entity => PurgedKind::Entity,
+            _ => return None,
+        };
+        Some(Self { kind, id: id.to_string() })
+    }
+}
+
 /// The whole id that an argument names.
-pub(super) fn target_id(engine: &Engine, call: &Call<'_>, text: &str) -> Result<Id, Error> {
-    let hint = "a purge needs the whole id, such as mem_0123456789, ep_0123456789, ent_0123456789 or #12";
-    let wrong = || Error::argument("id", "is not the whole id of a memory, event or entity", hint);
+pub(super) fn target_id(engine: &Engine, call: &Call<'_>, text: &str) -> Result<Named, Error> {
+    let hint = "a purge needs the whole id, such as mem_0123456789, ep_0123456789, ent_0123456789, todo_0123456789 or #12";
+    let wrong = || Error::argument("id", "is not the whole id of a memory, event, entity or todo", hint);
     if let Ok(Reference::Number(number)) = Reference::read("id", text) {
         let ledger = engine.existing_ledger()?;
         let id = ledger.read(&engine.control(call), |r| {
@@ -42,29 +67,46 @@ pub(super) fn target_id(engine: &Engine, call: &Call<'_>, text: &str) -> Result<
             id: format!("#{number}"),
             hint: "`strata recall` and `strata inspect` show ids".into(),
         };
-        return Id::parse(&id.ok_or_else(missing)?).map_err(|_| wrong());
+        return Named::parse(&id.ok_or_else(missing)?).ok_or_else(wrong);
     }
-    match Id::parse(text) {
-        Ok(id) if matches!(id.kind(), IdKind::Memory | IdKind::Episode | IdKind::Entity) => Ok(id),
-        _ => Err(wrong()),
-    }
+    Named::parse(text).ok_or_else(wrong)
 }
 
 /// The thing with this id, or what is left of its purge.
-pub(super) fn find(engine: &Engine, call: &Call<'_>, id: &Id) -> Result<Target, Error> {
+pub(super) fn find(engine: &Engine, call: &Call<'_>, named: &Named) -> Result<Target, Error> {
     let ledger = engine.existing_ledger()?;
-    let found = ledger.read(&engine.control(call), |r| match id.kind() {
-        IdKind::Memory => memory(r, id.as_str()),
-        IdKind::Entity => entity(r, id.as_str()),
-        _ => episode(r, id.as_str()),
+    let id = named.id.as_str();
+    let found = ledger.read(&engine.control(call), |r| match named.kind {
+        PurgedKind::Memory => memory(r, id),
+        PurgedKind::Entity => entity(r, id),
+        PurgedKind::Episode => episode(r, id),
+        PurgedKind::Todo => todo(r, id),
+        // Texts of the vault are named by their place; an id stands for one that is gone.
+        PurgedKind::VaultText => tombstone(r, PurgedKind::VaultText, id),
     })?;
-    let what = match id.kind() {
-        IdKind::Memory => "memory",
-        IdKind::Entity => "entity",
-        _ => "episode",
-    };
-    let hint = "`strata recall`, `strata inspect` and `strata graph entities` show whole ids";
-    found.ok_or_else(|| Error::NotFound { what, id: id.to_string(), hint: hint.into() })
+    let hint =
+        "`strata recall`, `strata inspect`, `strata graph entities` and `strata todo list` show whole ids";
+    found.ok_or_else(|| Error::NotFound { what: named.kind.as_str(), id: id.to_owned(), hint: hint.into() })
+}
+
+fn todo(r: &LedgerRead<'_>, id: &str) -> Result<Option<Target>, StoreError> {
+    let Some(row) = r.todo(id)? else { return tombstone(r, PurgedKind::Todo, id) };
+    let hash = row.version.digest(&row.origin);
+    let mut texts = vec![row.origin.session];
+    for held in r.todo_history(row.number)? {
+        let version = held.version;
+        texts.extend([version.content, version.title, version.notes, version.domain]);
+    }
+    Ok(Some(Target {
+        id: row.origin.id,
+        kind: PurgedKind::Todo,
+        number: row.number,
+        layer: crate::knowledge::todo::LAYER,
+        hash: Some(hash),
+        texts,
+        other_versions: Vec::new(),
+        already: false,
+    }))
 }
 
 fn memory(r: &LedgerRead<'_>, id: &str) -> Result<Option<Target>, StoreError> {

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use strata_core::graph::Origin;
 use strata_store::{
     error::StoreError,
-    ledger::{EntityFilter, EpisodeFilter, LedgerRead, MemoryFilter, SourceState},
+    ledger::{EntityFilter, EpisodeFilter, LedgerRead, MemoryFilter, SourceState, VaultChangeFilter},
 };
 
 use super::{
     call_goes_on,
     target::{Target, property_texts},
 };
-use crate::{engine::Engine, error::Error, maintain::byte_scan::Fragments, operation::Call};
+use crate::{documents, engine::Engine, error::Error, maintain::byte_scan::Fragments, operation::Call};
 
 /// Rows read at a time.
 const PAGE: usize = 500;
@@ -32,11 +32,13 @@ pub(super) fn telling_fragments(
         forget_other_memories(r, target, &mut fragments)?;
         forget_other_episodes(r, target, &mut fragments)?;
         forget_other_entities(r, target, &mut fragments)?;
+        forget_other_todos(r, target, &mut fragments)?;
+        forget_the_vault(r, &mut fragments)?;
         r.sources(None)
     })?;
     let mut files: Vec<PathBuf> = documents
         .iter()
-        .filter(|s| s.state == SourceState::Present)
+        .filter(|s| s.state == SourceState::Present && !documents::is_of_vault(s))
         .map(|s| Path::new(&s.root).join(&s.path))
         .collect();
     files.dedup();
@@ -89,6 +91,27 @@ fn forget_other_episodes(
     }
 }
 
+fn forget_other_todos(
+    r: &LedgerRead<'_>,
+    target: &Target,
+    fragments: &mut Fragments,
+) -> Result<(), StoreError> {
+    let mut after = (0, 0);
+    loop {
+        let page = r.todo_versions_after(after, PAGE)?;
+        let Some(last) = page.last() else { return Ok(()) };
+        after = (last.number, last.from_seq);
+        for row in page.iter().filter(|row| row.origin.id != target.id) {
+            let version = &row.version;
+            for text in
+                [&version.content, &version.title, &version.notes, &version.domain, &row.origin.session]
+            {
+                fragments.forget_those_in(text);
+            }
+        }
+    }
+}
+
 /// What somebody said of an entity stays when a memory goes that says the same.
 fn forget_other_entities(
     r: &LedgerRead<'_>,
@@ -107,4 +130,22 @@ fn forget_other_entities(
             property_texts(&row.properties).iter().for_each(|text| fragments.forget_those_in(text));
         }
     }
+}
+
+/// What a file of the vault says, or once said, stays when something else goes that says the same.
+fn forget_the_vault(r: &LedgerRead<'_>, fragments: &mut Fragments) -> Result<(), StoreError> {
+    for head in r.vault_heads(None)? {
+        for row in r.vault_generations(head.number)? {
+            if let Some(text) = r.vault_text(head.number, row.generation)? {
+                fragments.forget_those_in(&text);
+            }
+        }
+    }
+    for change in r.vault_changes(&VaultChangeFilter::default())? {
+        let section = change.section.as_deref().unwrap_or_default();
+        for text in [section, &change.summary, &change.reason, &change.metadata] {
+            fragments.forget_those_in(text);
+        }
+    }
+    Ok(())
 }

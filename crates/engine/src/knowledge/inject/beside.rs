@@ -1,0 +1,105 @@
+//! What others have to do with a write: the router, the index of the vault, and the other files.
+
+use strata_core::knowledge::{
+    dedup::Mode,
+    inject::{Elsewhere, stands_in},
+};
+
+use super::write::{Asked, Checked};
+pub(super) use crate::knowledge::{
+    l0::{Report, Synced},
+    routing::{Annotation, Refusal, Ruling},
+};
+use crate::{
+    engine::Engine,
+    error::Error,
+    knowledge::{
+        files::{self, Readable},
+        l0,
+        routing::{self, Override},
+        vault::{Place, Written},
+    },
+    operation::Call,
+};
+
+/// What the router says of the write.
+///
+/// # Errors
+/// An override that there is not.
+pub(super) fn route(engine: &Engine, asked: &Asked<'_>, checked: &Checked<'_>) -> Result<Ruling, Error> {
+    let said = Override::parse(asked.routing_override)?;
+    let item = routing::Asked {
+        content: &checked.content,
+        domain: Some(checked.domain.as_str()),
+        section: Some(checked.heading.as_str()),
+        supported: &[],
+    };
+    let mut ruling = routing::decide(engine, &item, said);
+    let routed = match &mut ruling {
+        Ruling::Write(annotation) => annotation.routing.as_mut(),
+        Ruling::Refuse(refusal) => Some(&mut refusal.routing),
+    };
+    if let Some(routed) = routed {
+        routed.signals.truncate(MOST_SIGNALS);
+    }
+    Ok(ruling)
+}
+
+/// Signals that are told beside a write: a long text has hundreds, and `classify_memory_item` tells them all.
+const MOST_SIGNALS: usize = 12;
+
+/// Brings the index up to date with these writes, once.
+pub(super) fn sync(engine: &Engine, call: &Call<'_>, written: &[Written]) -> Synced {
+    l0::sync_after_all(engine, call, written)
+}
+
+/// From how many sections on headings that differ in a date or version only are to be made one.
+pub(super) fn min_family(engine: &Engine) -> Option<usize> {
+    let rule = &engine.settings().config.knowledge.consolidate;
+    rule.enabled.then_some(rule.min_family)
+}
+
+/// What a line of the index begins with.
+pub(super) fn tag(engine: &Engine) -> &str {
+    &engine.settings().config.knowledge.l0.tag
+}
+
+/// Whether search has everything that is stored, words and vectors alike.
+pub(super) fn is_indexed(engine: &Engine, call: &Call<'_>) -> bool {
+    engine.follow_truth(call).is_ok_and(|index| index.behind == 0)
+}
+
+/// A section of another file that has the whole text.
+pub(super) struct Found {
+    file: String,
+    heading: String,
+}
+
+impl Found {
+    pub(super) fn place(&self) -> Elsewhere<'_> {
+        Elsewhere { file: &self.file, heading: &self.heading }
+    }
+}
+
+/// Looks for the text in the other files that the caller sees. Who says append wants it in this one in any case.
+pub(super) fn elsewhere(
+    engine: &Engine,
+    call: &Call<'_>,
+    place: &Place,
+    checked: &Checked<'_>,
+) -> Result<Option<Found>, Error> {
+    if checked.fuse || checked.mode == Mode::Append {
+        return Ok(None);
+    }
+    for Readable { head, file } in files::readable(engine, call)? {
+        if head.namespace == place.namespace && head.path == place.path {
+            continue;
+        }
+        let has = |index: &usize| stands_in(file.body(*index), &checked.content);
+        if let Some(index) = (0..file.entries().len()).find(has) {
+            let heading = file.entries()[index].heading.clone();
+            return Ok(Some(Found { file: head.path.to_string(), heading }));
+        }
+    }
+    Ok(None)
+}

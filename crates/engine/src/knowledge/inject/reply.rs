@@ -1,0 +1,598 @@
+//! What a write answers, in the keys that clients of the older program know.
+
+use serde::Serialize;
+use strata_core::{
+    duplicate::{Difference, DifferenceKind, Verdict},
+    knowledge::{
+        health::LARGE,
+        inject::{Action, Decided, Handshake, Match, Member},
+        pointer,
+    },
+    markdown::heading_key,
+};
+
+use super::{
+    beside::{Annotation, Refusal, Report, Synced},
+    write::{added_bytes, rounded},
+};
+use crate::{
+    knowledge::{
+        room::{self, fitting},
+        vault::Place,
+    },
+    operation::is_default,
+    render::{Document, Mark, Record, Render, Trust, shortened},
+};
+
+/// What became of a write.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Response {
+    /// The decision and its evidence.
+    Decided(Box<Told>),
+    /// The router refused it.
+    Routed(Box<Refusal>),
+}
+
+/// A decision as it is told.
+#[derive(Debug, Serialize)]
+pub struct Told {
+    /// False for a refusal.
+    pub success: bool,
+    /// What was done, or why nothing was.
+    pub action: &'static str,
+    /// The file, below the namespace.
+    pub file: String,
+    /// Its name without `.md`.
+    pub domain: String,
+    /// The section, with its marks.
+    pub section: String,
+    /// What was done to the file.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+    /// What is like the text.
+    pub dedup: Dedup,
+    /// What the router says.
+    #[serde(flatten)]
+    pub annotation: Box<Annotation>,
+    /// Whether the index of the vault shows what was written.
+    pub l0_synced: bool,
+    /// What was done to the index.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub l0_sync_report: Option<Report>,
+    /// Families of secrets that were blacked out.
+    #[serde(skip_serializing_if = "is_default")]
+    pub redacted: Vec<&'static str>,
+}
+
+/// What differs by the action.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Outcome {
+    /// Something is there now, or was already.
+    Kept(Kept),
+    /// One text for both is asked for.
+    Fusion {
+        /// Always true.
+        needs_fusion: bool,
+        /// The token to send with it.
+        expected_hash: String,
+        /// Why.
+        reason: String,
+        /// Both texts.
+        fusion: Fusion,
+        /// Where the bounds of likeness come from.
+        thresholds_source: &'static str,
+        /// How to go on.
+        hint: &'static str,
+    },
+    /// One section for a family is asked for.
+    Consolidate {
+        /// Sections now.
+        family_size: usize,
+        /// Sections if it were written.
+        would_be_family_size: usize,
+        /// The sections.
+        family: Vec<FamilyMember>,
+        /// The text as it was sent.
+        new_content: String,
+        /// The token to send.
+        expected_hash: String,
+        /// How to go on.
+        hint: &'static str,
+    },
+    /// The token is of another text.
+    Conflict {
+        /// What is wrong.
+        error: String,
+        /// The token as it was sent.
+        expected_hash: Option<String>,
+        /// The token of what is there; null when nothing is.
+        current_hash: Option<String>,
+        /// Why.
+        reason: String,
+        /// How to go on.
+        hint: &'static str,
+    },
+    /// The text for a family is too long.
+    TooLong {
+        /// What is wrong.
+        error: String,
+        /// Sections.
+        family_size: usize,
+        /// Their bytes.
+        family_bytes: usize,
+        /// Bytes sent.
+        submitted_bytes: usize,
+        /// The one by the other.
+        ratio: f64,
+        /// What it must stay below.
+        ceiling: f64,
+        /// Why.
+        reason: String,
+        /// How to go on.
+        hint: &'static str,
+    },
+}
+
+/// What is told of a file that holds the text.
+#[derive(Debug, Serialize)]
+pub struct Kept {
+    /// Bytes that are new in the file.
+    pub bytes_written: usize,
+    /// Its size.
+    pub file_size_bytes: usize,
+    /// Whether there was none before.
+    pub is_new_file: bool,
+    /// The line by which an index points at it.
+    pub l0_pointer: String,
+    /// What to know, or to do next.
+    pub hint: String,
+    /// Whether search has it.
+    pub vector_sync_ok: bool,
+    /// Upkeep that ran behind the write.
+    pub auto_maintain: serde_json::Map<String, serde_json::Value>,
+    /// The heading was given in other words than the file has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title_diff_hint: Option<String>,
+    /// The section still says something that the text says otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stale_residue_hint: Option<String>,
+    /// The file is large.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
+    /// Sections that became one, less that one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sections_removed: Option<usize>,
+    /// Sections that became one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub family_size_before: Option<usize>,
+    /// How the text was fitted to stand under its heading.
+    #[serde(skip_serializing_if = "is_default")]
+    pub fitted: Vec<String>,
+}
+
+/// Two texts that say much the same.
+#[derive(Debug, Serialize)]
+pub struct Fusion {
+    /// The heading of the old one.
+    pub hit_section: String,
+    /// Its domain.
+    pub hit_domain: String,
+    /// How alike they are, 0 to 1.
+    pub cosine: f64,
+    /// The old text, whole.
+    pub old_body: String,
+    /// The new one, as it was sent.
+    pub new_content: String,
+    /// The token of the old one.
+    pub expected_hash: String,
+    /// A text was cut to fit into the reply; the file has it whole.
+    #[serde(skip_serializing_if = "is_default")]
+    pub is_cut: bool,
+}
+
+/// One section of a family.
+#[derive(Debug, Serialize)]
+pub struct FamilyMember {
+    /// Its heading.
+    pub heading: String,
+    /// Its text.
+    pub body: String,
+    /// The text was cut to fit into the reply; the file has it whole.
+    #[serde(skip_serializing_if = "is_default")]
+    pub is_cut: bool,
+}
+
+/// What is like the text.
+#[derive(Debug, Default, Serialize)]
+pub struct Dedup {
+    /// Whether anything is.
+    pub similar_found: bool,
+    /// How much, 0 to 1.
+    pub similarity: f64,
+    /// The file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matched_file: Option<String>,
+    /// The section.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matched_section: Option<String>,
+    /// What was made of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<&'static str>,
+    /// `exact`, `fuzzy` or `semantic`.
+    pub match_kind: Option<&'static str>,
+    /// `same`, `near_duplicate`, `changed_value`, `opposed` or `different`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<&'static str>,
+    /// The values that differ.
+    #[serde(skip_serializing_if = "is_default")]
+    pub differences: Vec<Differs>,
+}
+
+/// A value that differs.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Differs {
+    /// What it is: `number`, `version`, `date` ...
+    pub kind: &'static str,
+    /// In the text that was sent.
+    pub new: Option<String>,
+    /// In the text that is there.
+    pub old: Option<String>,
+}
+
+/// What is known of a write beside the decision.
+pub(super) struct About<'a> {
+    pub(super) place: &'a Place,
+    pub(super) heading: &'a str,
+    pub(super) content: &'a str,
+    pub(super) is_new: bool,
+    pub(super) old_text: Option<&'a str>,
+    pub(super) redacted: &'a [&'static str],
+    pub(super) has_vectors: bool,
+    pub(super) tag: &'a str,
+}
+
+/// Most values that differ are told.
+const MOST_DIFFERENCES: usize = 8;
+/// Characters of one of them.
+const DIFFERENCE: usize = 80;
+/// Characters of JSON that the texts which are there may have in a reply, and the text that was sent: the caller has it.
+const OLD_TEXT: usize = room::REPLY / 5 * 3;
+const NEW_TEXT: usize = room::REPLY / 5;
+
+impl Response {
+    pub(super) fn new(decided: &Decided, about: &About<'_>, annotation: Box<Annotation>) -> Self {
+        let file = about.place.path.to_string();
+        let dedup = Dedup::new(decided, &file);
+        let section = match &decided.handshake {
+            Handshake::Fusion { hit, .. } => &hit.heading,
+            _ => &decided.section,
+        };
+        Self::Decided(Box::new(Told {
+            success: !decided.action.is_refusal(),
+            action: decided.action.as_str(),
+            file,
+            domain: about.place.domain().to_owned(),
+            section: format!("## {section}"),
+            outcome: Outcome::new(decided, about),
+            dedup,
+            annotation,
+            l0_synced: false,
+            l0_sync_report: None,
+            redacted: about.redacted.to_vec(),
+        }))
+    }
+
+    /// Says what became of the index; with several writes the report stands once beside them.
+    pub(super) fn note_index(&mut self, synced: &Synced, has_report: bool) {
+        if let Self::Decided(told) = self {
+            let is_written = matches!(&told.outcome, Outcome::Kept(kept) if kept.bytes_written > 0);
+            told.l0_synced = synced.l0_synced && is_written;
+            told.l0_sync_report = has_report.then(|| synced.l0_sync_report.clone());
+        }
+    }
+
+    /// What was refused, and why.
+    pub(super) fn refusal(&self) -> Option<String> {
+        match self {
+            Self::Decided(told) => match &told.outcome {
+                Outcome::Conflict { error, .. } | Outcome::TooLong { error, .. } => Some(error.clone()),
+                _ => None,
+            },
+            Self::Routed(refusal) => Some(refusal.error.to_owned()),
+        }
+    }
+}
+
+impl Outcome {
+    fn new(decided: &Decided, about: &About<'_>) -> Self {
+        match &decided.handshake {
+            Handshake::None => Self::Kept(Kept::new(decided, about)),
+            Handshake::Fusion { hit, expected_hash } => Self::fusion(decided, about, hit, expected_hash),
+            Handshake::Consolidate { family, expected_hash } => Self::Consolidate {
+                family_size: family.len(),
+                would_be_family_size: family.len() + 1,
+                family: family
+                    .iter()
+                    .map(|member| FamilyMember::new(member, OLD_TEXT / family.len()))
+                    .collect(),
+                new_content: fitting(about.content, NEW_TEXT).to_owned(),
+                expected_hash: expected_hash.clone(),
+                hint: "send one text for the family with fuse=true and this expected_hash, under the heading it shall have; mode=append keeps a section of its own",
+            },
+            Handshake::Conflict { expected_hash, current_hash } => {
+                Self::conflict(expected_hash.as_ref(), current_hash.as_ref())
+            }
+            Handshake::TooLong { family_size, family_bytes, submitted_bytes, ceiling } => {
+                Self::too_long(*family_size, *family_bytes, *submitted_bytes, *ceiling)
+            }
+        }
+    }
+
+    fn fusion(decided: &Decided, about: &About<'_>, hit: &Member, expected_hash: &str) -> Self {
+        let likest = decided.likest.as_ref();
+        let reason = match likest.map(|like| like.verdict) {
+            Some(Verdict::ChangedValue) => "the section says the same with another value, and more",
+            Some(Verdict::Opposed) => "the section says the opposite",
+            _ => "the section says nearly the same",
+        };
+        Self::Fusion {
+            needs_fusion: true,
+            expected_hash: expected_hash.to_owned(),
+            reason: reason.to_owned(),
+            fusion: Fusion {
+                hit_section: hit.heading.clone(),
+                hit_domain: about.place.domain().to_owned(),
+                cosine: likest.map_or(0.0, |like| rounded(like.similarity)),
+                old_body: fitting(&hit.body, OLD_TEXT).to_owned(),
+                new_content: fitting(about.content, NEW_TEXT).to_owned(),
+                expected_hash: expected_hash.to_owned(),
+                is_cut: fitting(&hit.body, OLD_TEXT) != hit.body
+                    || fitting(about.content, NEW_TEXT) != about.content,
+            },
+            thresholds_source: "default",
+            hint: "send one text for both to this section with fuse=true and expected_hash; mode=append writes it beside",
+        }
+    }
+
+    fn conflict(expected_hash: Option<&String>, current_hash: Option<&String>) -> Self {
+        let reason = match (expected_hash, current_hash) {
+            (None, _) => "fuse needs expected_hash: the token of the text that it replaces",
+            (Some(_), None) => "the section is not there",
+            (Some(_), Some(_)) => "the section is not what the token stands for: somebody wrote it meanwhile",
+        };
+        Self::Conflict {
+            error: format!("nothing was written: {reason}"),
+            expected_hash: expected_hash.cloned(),
+            current_hash: current_hash.cloned(),
+            reason: reason.to_owned(),
+            hint: "read the section again, or send the text without fuse to get its token",
+        }
+    }
+
+    fn too_long(family_size: usize, family_bytes: usize, submitted_bytes: usize, ceiling: f64) -> Self {
+        let ratio = submitted_bytes as f64 / family_bytes.max(1) as f64;
+        let reason = format!(
+            "{submitted_bytes} bytes for {family_size} sections of {family_bytes}: one text for a family is shorter than {} %",
+            rounded(ceiling * 100.0)
+        );
+        Self::TooLong {
+            error: format!("nothing was written: {reason}"),
+            family_size,
+            family_bytes,
+            submitted_bytes,
+            ratio: rounded(ratio),
+            ceiling,
+            reason,
+            hint: "say once what the sections have in common",
+        }
+    }
+}
+
+impl FamilyMember {
+    fn new(member: &Member, room: usize) -> Self {
+        let body = fitting(&member.body, room);
+        Self { heading: member.heading.clone(), body: body.to_owned(), is_cut: body != member.body }
+    }
+}
+
+impl Kept {
+    fn new(decided: &Decided, about: &About<'_>) -> Self {
+        let old = about.old_text.unwrap_or_default();
+        let size = decided.text.as_deref().map_or(old.len(), str::len);
+        let summary = pointer::summary(about.content);
+        let (tag, path) = (about.tag, &about.place.path);
+        Self {
+            bytes_written: decided.text.as_deref().map_or(0, |new| added_bytes(old, new)),
+            file_size_bytes: size,
+            is_new_file: about.is_new && decided.text.is_some(),
+            l0_pointer: format!("{tag} {}: {summary} → knowledge/{path}", about.place.domain()),
+            hint: hint(decided),
+            vector_sync_ok: about.has_vectors,
+            auto_maintain: serde_json::Map::new(),
+            title_diff_hint: title_diff(decided, about),
+            stale_residue_hint: stale_residue(decided),
+            warning: (size > LARGE)
+                .then(|| format!("the file has {size} bytes, more than {LARGE}: split it by topic")),
+            sections_removed: decided.family_size_before.map(|members| members.saturating_sub(1)),
+            family_size_before: decided.family_size_before,
+            fitted: fitted(decided),
+        }
+    }
+}
+
+/// What to know, or to do next.
+fn hint(decided: &Decided) -> String {
+    let place = decided.likest.as_ref().map(|like| {
+        let file = like.file.as_ref().map(|file| format!("`{file}` › ")).unwrap_or_default();
+        format!("{file}`{}`", like.heading)
+    });
+    let place = place.unwrap_or_else(|| format!("`{}`", decided.section));
+    match decided.action {
+        Action::Skipped | Action::MergedNoChange | Action::AppendNoChange => {
+            format!(
+                "{place} says it already, so nothing was written; mode=append writes it all the same to another section"
+            )
+        }
+        _ => "recall_knowledge finds it".to_owned(),
+    }
+}
+
+/// The section is found whatever the letter case, and keeps its own.
+fn title_diff(decided: &Decided, about: &About<'_>) -> Option<String> {
+    let is_same =
+        decided.section == about.heading || heading_key(&decided.section) != heading_key(about.heading);
+    (!is_same).then(|| format!("the section is called {} in the file", quoted(&decided.section)))
+}
+
+/// What the section still says otherwise.
+fn stale_residue(decided: &Decided) -> Option<String> {
+    let like = decided.likest.as_ref().filter(|like| like.heading == decided.section)?;
+    let is_added = matches!(decided.action, Action::Appended | Action::Merged);
+    let clashes = matches!(like.verdict, Verdict::ChangedValue | Verdict::Opposed);
+    let old: Vec<String> =
+        like.differences.iter().filter_map(|found| found.b.as_deref()).map(quoted).collect();
+    let said = if old.is_empty() { "the opposite".to_owned() } else { old.join(", ") };
+    (is_added && clashes).then(|| format!("the section still says {said} as well: make one text of both"))
+}
+
+fn quoted(value: &str) -> String {
+    format!("`{}`", shortened(value, 60))
+}
+
+fn fitted(decided: &Decided) -> Vec<String> {
+    let mut notes = Vec::new();
+    if decided.dropped_heading {
+        notes.push("the text began with the heading, which stands there once".to_owned());
+    }
+    if decided.demoted > 0 {
+        notes.push(format!(
+            "headings in the text were lowered by {}, since `##` begins a section",
+            decided.demoted
+        ));
+    }
+    if let Some(end) = &decided.closed_with {
+        notes.push(format!("`{end}` was added to close what the text left open"));
+    }
+    notes
+}
+
+impl Dedup {
+    fn new(decided: &Decided, file: &str) -> Self {
+        let Some(like) = &decided.likest else { return Self::default() };
+        Self {
+            similar_found: true,
+            similarity: rounded(like.similarity),
+            matched_file: Some(like.file.clone().unwrap_or_else(|| file.to_owned())),
+            matched_section: Some(like.heading.clone()),
+            suggestion: Some(suggestion(decided.action)),
+            match_kind: Some(like.kind.as_str()),
+            verdict: Some(verdict(like)),
+            differences: like.differences.iter().take(MOST_DIFFERENCES).map(Differs::new).collect(),
+        }
+    }
+}
+
+const fn suggestion(action: Action) -> &'static str {
+    match action {
+        Action::Skipped | Action::MergedNoChange | Action::AppendNoChange => "skip",
+        Action::Replaced | Action::Consolidated => "replace",
+        Action::Merged => "merge",
+        Action::DeferredFusion => "defer_fusion",
+        Action::DeferredConsolidate => "defer_consolidate",
+        Action::Created | Action::SectionCreated | Action::Appended => "append",
+        Action::ConsolidateRefused | Action::FuseConflict => "none",
+    }
+}
+
+const fn verdict(like: &Match) -> &'static str {
+    match like.verdict {
+        Verdict::Same => "same",
+        Verdict::NearDuplicate => "near_duplicate",
+        Verdict::ChangedValue => "changed_value",
+        Verdict::Opposed => "opposed",
+        Verdict::Different => "different",
+    }
+}
+
+impl Differs {
+    fn new(found: &Difference) -> Self {
+        let kind = match found.kind {
+            DifferenceKind::Number => "number",
+            DifferenceKind::Version => "version",
+            DifferenceKind::Address => "address",
+            DifferenceKind::Url => "url",
+            DifferenceKind::Path => "path",
+            DifferenceKind::Date => "date",
+            DifferenceKind::Time => "time",
+            DifferenceKind::Identifier => "identifier",
+            DifferenceKind::Money => "money",
+            DifferenceKind::Percent => "percent",
+            DifferenceKind::Name => "name",
+            DifferenceKind::Word => "word",
+            DifferenceKind::Negation => "negation",
+            DifferenceKind::Antonym => "antonym",
+            DifferenceKind::Order => "order",
+        };
+        let told = |side: &Option<String>| side.as_deref().map(|value| shortened(value, DIFFERENCE));
+        Self { kind, new: told(&found.a), old: told(&found.b) }
+    }
+}
+
+impl Render for Response {
+    fn render(&self) -> Document {
+        let told = match self {
+            Self::Decided(told) => told,
+            Self::Routed(refusal) => {
+                let document = Document::new().note(Mark::Bad, refusal.message.clone());
+                return document.note(Mark::Info, refusal.hint.clone());
+            }
+        };
+        let place = format!("{} {}", told.file, told.section);
+        let action = told.action.replace('_', " ");
+        let document = Document::new();
+        match &told.outcome {
+            Outcome::Kept(kept) => {
+                let mark = if kept.bytes_written > 0 { Mark::Good } else { Mark::Info };
+                let mut document = document.note(mark, format!("{action}: {place}"));
+                let notes = kept.fitted.iter().chain(&kept.title_diff_hint).map(|note| (Mark::Info, note));
+                let alarms =
+                    kept.stale_residue_hint.iter().chain(&kept.warning).map(|note| (Mark::Warning, note));
+                let hint = (kept.bytes_written == 0).then_some((Mark::Info, &kept.hint));
+                for (mark, note) in notes.chain(alarms).chain(hint) {
+                    document = document.note(mark, note.clone());
+                }
+                document
+            }
+            Outcome::Fusion { expected_hash, reason, fusion, hint, .. } => {
+                let record = record(expected_hash, &fusion.hit_section, &fusion.old_body);
+                asked(document, vec![record], format!("{action}: {place}: {reason}"), hint)
+            }
+            Outcome::Consolidate { expected_hash, family, hint, .. } => {
+                let records = family
+                    .iter()
+                    .map(|member| record(expected_hash, &member.heading, &member.body))
+                    .collect();
+                asked(document, records, format!("{action}: {place}"), hint)
+            }
+            Outcome::Conflict { error, hint, .. } | Outcome::TooLong { error, hint, .. } => {
+                document.note(Mark::Bad, format!("{place}: {error}")).note(Mark::Info, *hint)
+            }
+        }
+    }
+
+    fn is_alarming(&self) -> bool {
+        self.refusal().is_some()
+    }
+}
+
+fn record(token: &str, heading: &str, body: &str) -> Record {
+    let attributes = vec!["there now".to_owned()];
+    Record { id: token.to_owned(), attributes, title: Some(heading.to_owned()), text: body.to_owned() }
+}
+
+fn asked(document: Document, records: Vec<Record>, why: String, hint: &str) -> Document {
+    let shown = crate::render::Block::Records { trust: Trust::Data, records };
+    document.note(Mark::Warning, why).with(shown).note(Mark::Info, hint)
+}

@@ -1,0 +1,123 @@
+//! `get_section`: one section, whole or page by page.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use strata_core::{knowledge::digest::body_token, markdown::Outline, redact::redact};
+
+use super::{existing, position};
+use crate::{
+    engine::Engine,
+    error::Error,
+    knowledge::{
+        access::{self, Access, AccessKind},
+        room::{REPLY, fitting},
+        vault,
+    },
+    operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset, is_default},
+    render::{Block, Document, Mark, Record, Render, Trust},
+};
+
+/// See the module.
+pub struct GetSection;
+
+/// Which section, and from where on.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+pub struct Request {
+    /// The file.
+    pub domain: String,
+    /// Its heading.
+    pub section: String,
+    /// Which of several with this heading, from 1.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub ordinal: Option<u32>,
+    /// Bytes to pass over.
+    #[schemars(range(min = 0, max = 5_242_880))]
+    pub offset: Option<u32>,
+}
+
+/// The section, or a page of it.
+#[derive(Debug, Serialize)]
+pub struct Response {
+    /// Always true.
+    pub success: bool,
+    /// The file.
+    pub file: String,
+    /// The heading.
+    pub section: String,
+    /// The text under it, or the page.
+    pub content: String,
+    /// The token of the whole text: `expected_hash` of a change.
+    pub hash: String,
+    /// Bytes of the whole text.
+    pub size_bytes: usize,
+    /// Whether more follows.
+    #[serde(skip_serializing_if = "is_default")]
+    pub truncated: bool,
+    /// Where the next page begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_offset: Option<usize>,
+}
+
+impl Operation for GetSection {
+    type Request = Request;
+    type Response = Response;
+    const SPEC: Spec = Spec {
+        toolset: Toolset::Layered,
+        tool: "get_section",
+        cli: &["knowledge", "section"],
+        positional: &["domain", "section"],
+        title: "Read a section",
+        about: "Shows one section of a knowledge file.",
+        effect: Effect::Read,
+        audience: Audience::Everyone,
+    };
+    const TEXT_FORM: TextForm = TextForm::Json;
+
+    fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
+        let place = existing(engine, call, &request.domain)?;
+        let read = vault::read(engine, call, &place)?;
+        let outline = Outline::parse(read.text());
+        let at = position(&outline, &request.section, request.ordinal)?;
+        let (body, file) = (outline.body(at), place.path.to_string());
+        let shown = redact(body);
+        let text = shown.text.as_ref();
+        let offset = text.floor_char_boundary(request.offset.unwrap_or(0) as usize);
+        let page = fitting(&text[offset..], REPLY);
+        let next = offset + page.len();
+        let one = Access {
+            namespace: place.namespace.as_str(),
+            path: &file,
+            kind: AccessKind::GetFile,
+            query: None,
+            rank: None,
+            score: None,
+        };
+        access::log(engine, call, &[one]);
+        Ok(Response {
+            success: true,
+            section: outline.entries()[at].heading.clone(),
+            content: page.to_owned(),
+            hash: body_token(body),
+            size_bytes: text.len(),
+            truncated: next < text.len(),
+            next_offset: (next < text.len()).then_some(next),
+            file,
+        })
+    }
+}
+
+impl Render for Response {
+    fn render(&self) -> Document {
+        let record = Record {
+            id: self.file.clone(),
+            attributes: vec![format!("token {}", self.hash)],
+            title: Some(self.section.clone()),
+            text: self.content.clone(),
+        };
+        let document = Document::new().with(Block::Records { trust: Trust::Data, records: vec![record] });
+        match self.next_offset {
+            Some(next) => document.note(Mark::Info, format!("more follows: `offset` {next}")),
+            None => document,
+        }
+    }
+}
