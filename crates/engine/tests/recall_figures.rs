@@ -75,7 +75,7 @@ fn recall_over_two_thousand_sections() {
         ("keyword", "certificate", limit()),
         ("fuzzy", "certifcate", limit() * 3),
         ("bm25", "gateway certificate timeout", limit()),
-        ("hybrid", "how many entries does the gateway keep", limit()),
+        ("hybrid", "gateway certificate timeout", limit()),
         ("hybrid", "连接池超时", limit()),
         ("semantic", "how many entries does the gateway keep", limit()),
     ] {
