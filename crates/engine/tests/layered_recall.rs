@@ -6,6 +6,7 @@ mod support;
 use knowledge_support::{on_disk, stand_in, write};
 use serde_json::{Value, json};
 use strata_core::{error::ErrorKind, principal::PrincipalKind, scope::Scope};
+use strata_store::files::write_atomic;
 use support::Session;
 
 fn recall(s: &Session, keyword: &str, mode: &str) -> Value {
@@ -166,8 +167,8 @@ fn recall_without_knowledge_says_so_and_a_broken_file_stands_in_no_ones_way() {
     write(&s, "fine", "## A\n\nThe kestrel nests here.\n");
     if on_disk(&s) {
         let folder = s.home.path().join("vault").join("knowledge").join("shared");
-        std::fs::write(folder.join("broken.md"), b"## A\n\nkestrel \xff\xfe\n").expect("saved");
-        std::fs::write(folder.join("hand.md"), "## B\n\nA kestrel by hand, password = hunter2trombone9\n")
+        write_atomic(&folder.join("broken.md"), b"## A\n\nkestrel \xff\xfe\n").expect("saved");
+        write_atomic(&folder.join("hand.md"), b"## B\n\nA kestrel by hand, password = hunter2trombone9\n")
             .expect("saved");
         let reply = recall(&s, "kestrel", "keyword");
         assert_eq!(files(&reply), ["fine.md", "hand.md"], "{reply}");
@@ -202,9 +203,9 @@ fn recall_warns_of_an_index_that_is_behind_and_of_no_other() {
     }
     let file = s.home.path().join("vault").join("knowledge").join("shared").join("birds.md");
     std::thread::sleep(std::time::Duration::from_millis(20));
-    std::fs::write(&file, "# birds\n\n## Heron\n\nA  heron  flies.\n").expect("saved");
+    write_atomic(&file, b"# birds\n\n## Heron\n\nA  heron  flies.\n").expect("saved");
     assert_eq!(warning(&s), None, "the index would say the same");
-    std::fs::write(&file, "# all birds\n\n## Heron\n\nA heron of another title.\n").expect("saved");
+    write_atomic(&file, b"# all birds\n\n## Heron\n\nA heron of another title.\n").expect("saved");
     let told = warning(&s).expect("behind");
     assert_eq!(
         (&told["stale"], &told["stale_files"], &told["stale_count"]),
