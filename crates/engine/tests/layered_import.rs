@@ -27,7 +27,7 @@ fn put(root: &Path, place: &str, text: impl AsRef<[u8]>) {
 }
 
 fn read(root: &Path, place: &str) -> String {
-    fs::read_to_string(root.join(place)).unwrap_or_else(|e| panic!("{place}: {e}"))
+    fs::read_to_string(root.join(place)).expect(place)
 }
 
 /// Every file below a folder with its bytes; links by their names alone.
