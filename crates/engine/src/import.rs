@@ -6,6 +6,7 @@
 pub mod episodes;
 pub mod import_drewgent;
 pub mod import_incidents;
+pub mod import_layered_memory;
 pub mod import_p_layer;
 pub mod import_rules;
 
@@ -17,8 +18,12 @@ mod follow;
 mod graph;
 mod graph_plan;
 mod incoming;
+mod layered;
 mod p_layer;
 mod prepare;
 mod report;
 mod rules_markdown;
 mod settle;
+
+/// What layered-memory is called where its rows are named.
+const SOURCE_LAYERED: &str = "layered-memory";

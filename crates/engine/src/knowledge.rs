@@ -1,11 +1,14 @@
 //! Durable knowledge in the vault: files of sections, their index, routes and todos. One operation per file.
 
 pub mod access;
+pub mod bring;
 pub mod changelog;
 pub mod entry;
+pub mod export;
 pub mod figures;
 pub mod files;
 pub mod history;
+pub mod import;
 pub mod inject;
 pub mod l0;
 pub mod recall;

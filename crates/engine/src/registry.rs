@@ -20,13 +20,13 @@ use crate::{
         trace::Trace,
     },
     import::{
-        import_drewgent::ImportDrewgent, import_incidents::ImportIncidents, import_p_layer::ImportPLayer,
-        import_rules::ImportRules,
+        import_drewgent::ImportDrewgent, import_incidents::ImportIncidents,
+        import_layered_memory::ImportLayeredMemory, import_p_layer::ImportPLayer, import_rules::ImportRules,
     },
     knowledge::{
-        access, changelog, entry::GetKnowledgeById, figures::GetMemoryV2Stats, files, history, inject, l0,
-        recall::RecallKnowledge, reindex::ReindexVectorStore, reviews, routing, sections,
-        semantic::SearchSemantic, todo,
+        access, changelog, entry::GetKnowledgeById, export::VaultExport, figures::GetMemoryV2Stats, files,
+        history, import::VaultImport, inject, l0, recall::RecallKnowledge, reindex::ReindexVectorStore,
+        reviews, routing, sections, semantic::SearchSemantic, todo,
     },
     maintain::{
         backup, doctor::Doctor, due::Maintain, export::Export, import::Import, index_files::IndexFiles,
@@ -178,7 +178,11 @@ pub const OPERATIONS: &[Entry] = &[
     // Durable knowledge.
     entry::<inject::InjectKnowledge>(),
     entry::<inject::BatchInjectKnowledge>(),
+    // The vault in and out.
+    entry::<VaultExport>(),
+    entry::<VaultImport>(),
     // Importers of older stores.
+    entry::<ImportLayeredMemory>(),
     entry::<ImportPLayer>(),
     entry::<ImportDrewgent>(),
     entry::<ImportRules>(),

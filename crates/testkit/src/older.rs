@@ -239,6 +239,14 @@ impl OlderStore {
         self.connection.execute(&sql, values).unwrap_or_else(|e| panic!("{e}: {sql}"));
     }
 
+    /// A database without a table: the test makes its own.
+    ///
+    /// # Panics
+    /// The file cannot be made.
+    pub fn bare(path: impl Into<PathBuf>) -> Self {
+        Self::empty(path.into())
+    }
+
     fn empty(path: PathBuf) -> Self {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).expect("a folder for the database");

@@ -1,6 +1,7 @@
 //! Todos: what is to be done, in the ledger. Every version of one is kept; only a purge erases.
 
 pub mod add;
+pub(crate) mod bring;
 pub mod delete;
 pub mod list;
 pub mod restore;

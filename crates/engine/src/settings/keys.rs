@@ -30,6 +30,15 @@ pub struct Key {
     set: fn(&mut Config, &Value),
 }
 
+/// What an older configuration says of a setting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Given {
+    /// A word, a number, a text.
+    Text(String),
+    /// A list of them.
+    List(Vec<String>),
+}
+
 /// What a project's own file may do with a setting: never more than the user allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Narrowing {
@@ -70,6 +79,17 @@ impl Key {
     /// The key of this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         KEYS.iter().find(|key| key.name == name)
+    }
+
+    /// The line of `config.toml` that says what an older configuration says; `None` when it makes no sense here.
+    pub(crate) fn line(&self, given: &Given) -> Option<String> {
+        let value = match given {
+            Given::Text(text) => self.sort.of_variable(text)?,
+            Given::List(texts) => {
+                self.sort.read(&Value::Array(texts.iter().cloned().map(Value::String).collect()))?
+            }
+        };
+        Some(format!("{} = {value}", self.name))
     }
 
     /// What the configuration holds, for people: `none` where it holds nothing.

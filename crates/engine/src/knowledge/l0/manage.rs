@@ -202,6 +202,17 @@ fn store(
     })
 }
 
+/// Keeps an entry that somebody wrote elsewhere by hand, such as in an index that is imported.
+pub(crate) fn take_over(
+    engine: &Engine,
+    call: &Call<'_>,
+    place: &Place,
+    summary: &str,
+    tool: &str,
+) -> Result<(), Error> {
+    store(engine, call, place, Event::IndexEntryRenamed, Row::Says(summary), tool)
+}
+
 /// Entries written by hand go with the file they point at, and move with it. Tells whether there were any.
 pub(super) fn forget_deleted(engine: &Engine, call: &Call<'_>, written: &[Written]) -> Result<bool, Error> {
     let mut any = false;

@@ -1,0 +1,143 @@
+//! The index of an older home: only what somebody wrote into it by hand is taken over, everything else is made of the
+//! files.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+use strata_core::{
+    knowledge::{
+        l0::{self, Entry, Format, TAG},
+        name::Name,
+    },
+    scope::SHARED,
+};
+use strata_store::{files, vault::Reading};
+
+use super::{OlderHome, is_file};
+use crate::{
+    engine::Engine,
+    error::Error,
+    gate::Gate,
+    knowledge::{bring::LeftOut, l0::manage, vault::Place},
+    operation::Call,
+    paths,
+};
+
+/// Its name in an older home.
+const NAME: &str = "L0.md";
+/// A larger file is no index.
+const MAX_FILE: u64 = 1 << 20;
+
+/// What came of the index.
+#[derive(Debug, Default, Serialize)]
+pub struct IndexReport {
+    /// The file; none when there is none.
+    pub file: Option<String>,
+    /// Entries by hand that were taken over.
+    pub added: usize,
+    /// Entries by hand that are here already, or were taken out here.
+    pub known: usize,
+    /// Lines that the files account for; they are made anew.
+    pub derived: usize,
+    /// What stayed out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Takes over the entries by hand.
+pub(in crate::import) fn take(
+    engine: &Engine,
+    call: &Call<'_>,
+    home: &OlderHome,
+    given: Option<&str>,
+    (tool, dry_run): (&str, bool),
+) -> Result<IndexReport, Error> {
+    let mut report = IndexReport::default();
+    let path = match given {
+        Some(given) => paths::reachable(engine, call, "l0_file", given)?,
+        None => home.file(NAME),
+    };
+    if !is_file(&path) {
+        return Ok(report);
+    }
+    report.file = Some(path.display().to_string());
+    let text = files::read_regular(&path, MAX_FILE).map_err(Error::from).and_then(|bytes| {
+        String::from_utf8(bytes).map_err(|_| Error::argument("l0_file", "is not UTF-8", "name another file"))
+    });
+    let text = match text {
+        Ok(text) => text,
+        Err(error) => {
+            report.left_out.push(LeftOut { file: NAME.to_owned(), reason: error.to_string() });
+            return Ok(report);
+        }
+    };
+    let shared = Name::parse(SHARED).map_err(|e| Error::Internal(e.to_string()))?;
+    let rows = engine.read(call, |r| r.l0_entries([SHARED, SHARED]))?;
+    let known: HashSet<String> = rows.into_iter().map(|row| row.path).collect();
+    for entry in l0::parse(&text, &Format::Hermes(TAG.to_owned())) {
+        let path = entry.path.to_string();
+        if home.is_of_namespace(&path) {
+            report.left_out.push(LeftOut {
+                file: path,
+                reason: "the entry is about a namespace's own file, whose index is made anew".to_owned(),
+            });
+            continue;
+        }
+        match sort(home, &shared, &entry) {
+            Sort::Derived => report.derived += 1,
+            Sort::ByHand if known.contains(&path) => report.known += 1,
+            Sort::ByHand => {
+                if let Some(summary) = Gate::default().field("summary", Some(&said(&entry)))? {
+                    if !dry_run {
+                        let place = Place::new(shared.clone(), entry.path.clone());
+                        manage::take_over(engine, call, &place, &summary, tool)?;
+                    }
+                    report.added += 1;
+                }
+            }
+            Sort::Astray => report.left_out.push(LeftOut {
+                file: path,
+                reason: "the entry points at a file that is not there".to_owned(),
+            }),
+        }
+    }
+    Ok(report)
+}
+
+enum Sort {
+    Derived,
+    ByHand,
+    Astray,
+}
+
+/// Whether a line is what the file at its place gives.
+fn sort(home: &OlderHome, shared: &Name, entry: &Entry) -> Sort {
+    match text(home, shared, entry) {
+        Some(text) => {
+            let made = Entry::of_file(entry.path.clone(), &text);
+            if made.title == entry.title && !entry.by_hand { Sort::Derived } else { Sort::ByHand }
+        }
+        _ if entry.by_hand => Sort::ByHand,
+        _ => Sort::Astray,
+    }
+}
+
+/// The text that an entry points at: in the shared folder, or below all of them.
+fn text(home: &OlderHome, shared: &Name, entry: &Entry) -> Option<String> {
+    let has_folder = home.namespaces.contains(shared);
+    let in_shared = has_folder.then(|| home.parts.read(shared, &entry.path));
+    let below_all = || home.whole.read(&home.folder, &entry.path);
+    let read = |found| match found {
+        Ok(Reading::Text(text)) => Some(text),
+        _ => None,
+    };
+    in_shared.and_then(read).or_else(|| read(below_all()))
+}
+
+/// What an entry says, in one line.
+fn said(entry: &Entry) -> String {
+    match entry.keywords.as_slice() {
+        [] => entry.title.clone(),
+        words => format!("{} - {}", entry.title, words.join(", ")),
+    }
+}
