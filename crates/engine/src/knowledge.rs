@@ -16,4 +16,5 @@ pub mod routing;
 pub mod sections;
 pub mod semantic;
 pub mod todo;
+pub mod upkeep;
 pub mod vault;

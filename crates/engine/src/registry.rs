@@ -26,7 +26,7 @@ use crate::{
     knowledge::{
         access, changelog, entry::GetKnowledgeById, figures::GetMemoryV2Stats, files, history, inject, l0,
         recall::RecallKnowledge, reindex::ReindexVectorStore, reviews, routing, sections,
-        semantic::SearchSemantic, todo,
+        semantic::SearchSemantic, todo, upkeep,
     },
     maintain::{
         backup, doctor::Doctor, due::Maintain, export::Export, import::Import, index_files::IndexFiles,
@@ -178,6 +178,12 @@ pub const OPERATIONS: &[Entry] = &[
     // Durable knowledge.
     entry::<inject::InjectKnowledge>(),
     entry::<inject::BatchInjectKnowledge>(),
+    // Keeping the knowledge in order.
+    entry::<upkeep::audit::AuditRot>(),
+    entry::<upkeep::validate::ValidateKnowledge>(),
+    entry::<upkeep::plan::PlanKnowledgeCleanup>(),
+    entry::<upkeep::apply::ApplySafeKnowledgeCleanup>(),
+    entry::<upkeep::reconcile::ReconcileKnowledge>(),
     // Importers of older stores.
     entry::<ImportPLayer>(),
     entry::<ImportDrewgent>(),
