@@ -1,5 +1,7 @@
 //! Keeping the knowledge in order: what decays is found, what loses nothing is done, the rest is for a person.
 
+#![allow(clippy::disallowed_methods, reason = "hands and older programs write files as they like")]
+
 mod knowledge_support;
 mod support;
 

@@ -91,6 +91,7 @@ fn collect(folder: &Path, above: &str, depth: usize, found: &mut Vec<String>) ->
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "older programs write files as they like")]
 mod tests {
     use super::*;
 
