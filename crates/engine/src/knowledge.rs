@@ -19,4 +19,5 @@ pub mod routing;
 pub mod sections;
 pub mod semantic;
 pub mod todo;
+pub mod upkeep;
 pub mod vault;

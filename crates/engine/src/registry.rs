@@ -26,7 +26,7 @@ use crate::{
     knowledge::{
         access, changelog, entry::GetKnowledgeById, export::VaultExport, figures::GetMemoryV2Stats, files,
         history, import::VaultImport, inject, l0, recall::RecallKnowledge, reindex::ReindexVectorStore,
-        reviews, routing, sections, semantic::SearchSemantic, todo,
+        reviews, routing, sections, semantic::SearchSemantic, todo, upkeep,
     },
     maintain::{
         backup, doctor::Doctor, due::Maintain, export::Export, import::Import, index_files::IndexFiles,
@@ -181,6 +181,12 @@ pub const OPERATIONS: &[Entry] = &[
     // The vault in and out.
     entry::<VaultExport>(),
     entry::<VaultImport>(),
+    // Keeping the knowledge in order.
+    entry::<upkeep::audit::AuditRot>(),
+    entry::<upkeep::validate::ValidateKnowledge>(),
+    entry::<upkeep::plan::PlanKnowledgeCleanup>(),
+    entry::<upkeep::apply::ApplySafeKnowledgeCleanup>(),
+    entry::<upkeep::reconcile::ReconcileKnowledge>(),
     // Importers of older stores.
     entry::<ImportLayeredMemory>(),
     entry::<ImportPLayer>(),

@@ -124,6 +124,15 @@ impl Searcher {
         if self.is_answering(model.key()) { model.query(text, now).ok()? } else { None }
     }
 
+    /// The vector of a text as a passage, without the index; none of a text that says nothing to the model.
+    ///
+    /// # Errors
+    /// There is no model, or it does not answer.
+    pub(crate) fn passage_vector(&self, text: &str, now: Timestamp) -> Result<Option<Vec<f32>>, Error> {
+        let model = self.loaded().as_ref().map_err(|reason| Error::Internal(reason.clone()))?;
+        model.passage(text, now).map_err(|error| Error::Internal(error.to_string()))
+    }
+
     /// The vector of a passage, as the index is told of it.
     fn embed_passage(&self, text: &str, control: &Control, now: Timestamp) -> Result<Embedded, StoreError> {
         control.check()?;

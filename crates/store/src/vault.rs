@@ -3,6 +3,8 @@
 //! Nothing else reads or writes these files. A look never takes what cannot be read for what was deleted, and a write
 //! never overwrites bytes that it has not seen.
 
+mod backups;
+
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -19,6 +21,8 @@ use crate::{
     files::{self, FileLock, Prepared, explain_io},
     sql::Control,
 };
+
+pub use backups::MovedBackup;
 
 /// Larger files are not read: 5 MiB.
 pub const MAX_FILE: u64 = 5 << 20;

@@ -8,6 +8,7 @@
 
 mod behind;
 mod build;
+mod consistency;
 mod events;
 mod file;
 pub mod manage;
@@ -32,6 +33,8 @@ use crate::{engine::Engine, error::Error, operation::Call};
 pub use behind::Behind;
 pub(crate) use behind::behind;
 pub(crate) use build::{Index, build};
+pub use consistency::Consistency;
+pub(crate) use consistency::consistency;
 use file::IndexFile;
 pub use sync::Report;
 use sync::{Wanted, sync};

@@ -1,5 +1,7 @@
 //! How much fits into a reply: JSON that is too long is not sent at all.
 
+use serde::Serialize;
+
 /// Characters of JSON that the texts of one reply may have together. With what stands around them they stay below
 /// what a server sends.
 pub(super) const REPLY: usize = 25_000;
@@ -32,6 +34,23 @@ pub(super) fn fitting_names(names: &[String], most: usize) -> (&[String], usize)
     (&names[..count], names.len() - count)
 }
 
+/// Keeps as many items, from the first, as cost no more than `most` together.
+pub(super) fn keep_fitting<T: Serialize>(items: &mut Vec<T>, most: usize) {
+    let mut left = most;
+    let fit = items.iter().take_while(|item| {
+        let json = serde_json::to_string_pretty(item).unwrap_or_default();
+        let indented = json.chars().count() + json.lines().count() * INDENTATION;
+        let fits = left.checked_sub(indented);
+        left = fits.unwrap_or(0);
+        fits.is_some()
+    });
+    let count = fit.count();
+    items.truncate(count);
+}
+
+/// Spaces before the lines of an item, and what ends it.
+const INDENTATION: usize = 8;
+
 /// What stands around a name: quotes, indentation, a number.
 const FRAME: usize = 24;
 
@@ -58,5 +77,8 @@ mod tests {
         assert_eq!(fitting("ab", 99), "ab");
         let names = ["a", "b", "c"].map(str::to_owned);
         assert_eq!(fitting_names(&names, 2 * (FRAME + 1)), (&names[..2], 1));
+        let mut items = names.to_vec();
+        keep_fitting(&mut items, 2 * (3 + INDENTATION));
+        assert_eq!(items, names[..2]);
     }
 }
