@@ -39,13 +39,30 @@ pub(super) fn toolset_of(tool: &str) -> Option<&'static str> {
 /// An operation as clients see it.
 pub(super) fn tool(entry: &Entry) -> Tool {
     let spec = &entry.spec;
-    let schema = match with_format(entry) {
+    let mut schema = match with_format(entry) {
         Value::Object(schema) => schema,
         _ => Map::new(),
     };
-    Tool::new(Cow::Borrowed(spec.tool), Cow::Borrowed(spec.about), Arc::new(schema))
-        .with_title(spec.title)
-        .with_annotations(annotations(spec.title, spec.effect))
+    let is_terse = spec.toolset.answers_failures();
+    if is_terse {
+        // What the request type says of itself.
+        schema.remove("description");
+    }
+    let tool = Tool::new(Cow::Borrowed(spec.tool), Cow::Borrowed(spec.about), Arc::new(schema));
+    if is_terse {
+        tool.with_annotations(terse_annotations(spec.effect))
+    } else {
+        tool.with_title(spec.title).with_annotations(annotations(spec.title, spec.effect))
+    }
+}
+
+/// Only what a client would not take for granted: this toolset is large, and every word of it is paid for.
+fn terse_annotations(effect: Effect) -> ToolAnnotations {
+    let annotations = ToolAnnotations::new().read_only(effect == Effect::Read);
+    match effect {
+        Effect::Read => annotations,
+        _ => annotations.destructive(effect == Effect::Destroy),
+    }
 }
 
 fn annotations(title: &str, effect: Effect) -> ToolAnnotations {

@@ -1,5 +1,7 @@
 //! `batch_inject_knowledge`: several sections in one call, each with its own answer.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -28,6 +30,7 @@ const MOST_ITEMS: usize = 100;
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct Request {
     /// Objects with `domain`, `section`, `content`, and as needed `mode`, `fuse`, `expected_hash`; at most 100.
+    #[schemars(with = "Vec<BTreeMap<String, String>>")]
     pub items: Vec<Value>,
     /// As for inject_knowledge.
     pub mode: Option<String>,

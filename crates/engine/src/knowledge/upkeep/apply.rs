@@ -2,6 +2,8 @@
 //!
 //! Nothing here changes what the knowledge says: no line of a file is written or removed.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -40,6 +42,7 @@ const SAFE_LIST: &str = "safe_auto_fixes";
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct Request {
     /// Items of a plan's safe_auto_fixes.
+    #[schemars(with = "Vec<BTreeMap<String, String>>")]
     pub actions: Vec<Value>,
     /// Default true: only say what would be done.
     pub dry_run: Option<bool>,
