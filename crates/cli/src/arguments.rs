@@ -313,6 +313,8 @@ fn global_arguments() -> Vec<Arg> {
 struct Node {
     name: &'static str,
     entry: Option<&'static Entry>,
+    /// Whether the path is an older one of the operation: accepted, not shown beside the group's members.
+    entry_is_older: bool,
     /// An older path of the operation: accepted, not shown.
     older: bool,
     children: Vec<Self>,
@@ -334,11 +336,11 @@ fn tree() -> Vec<Node> {
 fn insert(nodes: &mut Vec<Node>, path: &[&'static str], entry: &'static Entry, older: bool) {
     let Some((name, rest)) = path.split_first() else { return };
     let at = nodes.iter().position(|n| n.name == *name).unwrap_or_else(|| {
-        nodes.push(Node { name, entry: None, older, children: Vec::new() });
+        nodes.push(Node { name, entry: None, entry_is_older: false, older, children: Vec::new() });
         nodes.len() - 1
     });
     match rest {
-        [] => nodes[at].entry = Some(entry),
+        [] => (nodes[at].entry, nodes[at].entry_is_older) = (Some(entry), older),
         _ => insert(&mut nodes[at].children, rest, entry, older),
     }
 }
@@ -348,6 +350,11 @@ impl Node {
         let mut command = Command::new(self.name).hide(self.older);
         command = match self.entry {
             // An older command that has become a group takes its arguments where no member of the group is named.
+            Some(entry) if !self.children.is_empty() && !self.entry_is_older => {
+                operation_command(command, entry)
+                    .args_conflicts_with_subcommands(true)
+                    .subcommand_negates_reqs(true)
+            }
             Some(entry) if !self.children.is_empty() => operation_command(command, entry)
                 .mut_args(|argument| argument.hide(true))
                 .about(self.group_about())

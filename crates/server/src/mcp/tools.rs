@@ -45,14 +45,31 @@ pub(super) fn tool(entry: &Entry) -> Tool {
     };
     let is_terse = spec.toolset.answers_failures();
     if is_terse {
-        // What the request type says of itself.
-        schema.remove("description");
+        shorten(&mut schema);
     }
     let tool = Tool::new(Cow::Borrowed(spec.tool), Cow::Borrowed(spec.about), Arc::new(schema));
     if is_terse {
         tool.with_annotations(terse_annotations(spec.effect))
     } else {
         tool.with_title(spec.title).with_annotations(annotations(spec.title, spec.effect))
+    }
+}
+
+/// Takes out of a schema what does not help a model to call: what a name says already, and limits that are kept all
+/// the same. The reference pages have everything.
+fn shorten(schema: &mut Map<String, Value>) {
+    schema.remove("description");
+    schema.remove("additionalProperties");
+    for property in schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
+        let Some(property) = property.1.as_object_mut() else { continue };
+        for limit in ["minimum", "maximum", "default"] {
+            property.remove(limit);
+        }
+        // A sentence with a list or a quoted word says what may be sent.
+        let is_plain = |text: &str| text.len() <= 48 && !text.contains(['`', ',']);
+        if property.get("description").and_then(Value::as_str).is_some_and(is_plain) {
+            property.remove("description");
+        }
     }
 }
 
@@ -94,7 +111,7 @@ pub fn with_format(entry: &Entry) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use strata_engine::schema::lint;
+    use strata_engine::{operation::Toolset, schema::lint};
 
     use super::*;
 
@@ -134,6 +151,18 @@ mod tests {
             };
             assert!(said.contains(default), "{}: {said}", entry.spec.tool);
         }
+    }
+
+    #[test]
+    fn the_layered_toolset_and_its_daily_part_are_small() {
+        let bytes = |selection: Selection| {
+            let tools: Vec<Tool> = shown(&[selection]).iter().map(|entry| tool(entry)).collect();
+            serde_json::to_string(&tools).expect("tools serialise").len()
+        };
+        let (whole, daily) =
+            (bytes(Selection::Whole(Toolset::Layered)), bytes(Selection::Daily(Toolset::Layered)));
+        assert!(whole <= 16 << 10, "{whole} bytes");
+        assert!(daily <= 5 << 10, "{daily} bytes");
     }
 
     #[test]
