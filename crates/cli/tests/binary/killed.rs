@@ -148,6 +148,9 @@ fn write_until_killed(input: &mut ChildStdin, output: ChildStdout, texts: &[Stri
     acknowledged
 }
 
+/// Acknowledged writes with which a loss would show.
+const ENOUGH: usize = 20;
+
 #[test]
 fn a_server_killed_at_any_moment_keeps_every_id_it_acknowledged() {
     let home = TestHome::new();
@@ -155,7 +158,9 @@ fn a_server_killed_at_any_moment_keeps_every_id_it_acknowledged() {
     let mut moments = Moments::new(1);
     let (mut acknowledged, mut sent) = (Texts::new(), BTreeSet::new());
     let rounds = rounds(16);
-    for round in 0..rounds {
+    let mut round = 0;
+    // On a slow machine a server may be killed before it answers anything.
+    while round < rounds || (acknowledged.len() <= ENOUGH && round < 8 * rounds) {
         let texts: Vec<String> = (0..400).map(|_| moments.text()).collect();
         sent.extend(texts.iter().cloned());
         let mut server = binary
@@ -183,9 +188,10 @@ fn a_server_killed_at_any_moment_keeps_every_id_it_acknowledged() {
         assert!(held.values().all(|text| sent.contains(text)), "round {round}: something is half there");
         assert!(held.len() - acknowledged.len() <= usize::try_from(round + 1).expect("few"), "one per kill");
         assert_content(&binary);
+        round += 1;
     }
-    println!("{} acknowledged in {rounds} rounds", acknowledged.len());
-    assert!(acknowledged.len() > 20, "enough was written to lose something");
+    println!("{} acknowledged in {round} rounds", acknowledged.len());
+    assert!(acknowledged.len() > ENOUGH, "enough was written to lose something");
     for (id, text) in &acknowledged {
         if id.ends_with(|c: char| c.is_ascii_digit()) {
             assert_eq!(binary.json(["inspect", id])["text"], text.as_str());

@@ -86,3 +86,75 @@ fn knowledge_on_the_command_line() {
     run(&["knowledge", "get", "infra/db.md"]).failure(4);
     run(&["knowledge", "get", "../x.md"]).failure(2);
 }
+
+/// The tools of layered-memory that are about knowledge, todos, routes and reviews.
+const TOOLS: [&str; 36] = [
+    "add_todo",
+    "apply_safe_knowledge_cleanup",
+    "approve_knowledge",
+    "audit_rot",
+    "batch_inject_knowledge",
+    "classify_memory_item",
+    "create_knowledge_file",
+    "delete_knowledge_file",
+    "delete_todo",
+    "get_access_stats",
+    "get_domain_timeline",
+    "get_knowledge_by_id",
+    "get_knowledge_file",
+    "get_l0_index",
+    "get_memory_changelog",
+    "get_memory_changelog_stats",
+    "get_memory_surface_capabilities",
+    "get_memory_v2_stats",
+    "get_pending_reviews",
+    "get_todo_stats",
+    "inject_knowledge",
+    "list_memory_stats",
+    "list_todos",
+    "manage_l0_entry",
+    "plan_knowledge_cleanup",
+    "prune_access_log",
+    "recall_knowledge",
+    "reconcile_knowledge",
+    "reindex_vector_store",
+    "reject_knowledge",
+    "search_semantic",
+    "sync_l0_index",
+    "update_knowledge_file",
+    "update_todo",
+    "validate_knowledge",
+    "get_knowledge_history",
+];
+
+#[test]
+fn layered_01_03_every_tool_is_there_under_both_names_and_a_bad_call_harms_nothing() {
+    for era in Era::ALL {
+        let home = TestHome::new();
+        let mut script = McpScript::start(&strata(&home), era, &["--toolsets", "layered"]);
+        let list = script.request("tools/list", json!({}));
+        let listed: Vec<_> =
+            list["tools"].as_array().expect("a list").iter().map(|t| t["name"].clone()).collect();
+        for tool in TOOLS {
+            assert!(listed.contains(&json!(tool)), "{tool}");
+        }
+        let missing = script.call("inject_knowledge", &json!({ "domain": "infra" }));
+        assert!(missing.is_error && missing.text.contains("\"success\":false"), "{}", missing.text);
+        let section = json!({ "domain": "infra", "section": "Port", "content": "5432" });
+        for (name, action) in [("inject_knowledge", "created"), ("inject_knowledge_tool", "skipped")] {
+            assert_eq!(asked(&mut script, name, &section)["action"], action, "{name}");
+        }
+        for older in [
+            "audit_rot_tool",
+            "sync_l0_index_tool",
+            "plan_knowledge_cleanup_tool",
+            "reconcile_knowledge_tool",
+        ] {
+            asked(&mut script, older, &json!({}));
+        }
+        let unknown = script.exchange("tools/call", json!({ "name": "no_such_tool", "arguments": {} }));
+        assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+        assert_eq!(asked(&mut script, "list_memory_stats", &json!({}))["success"], true);
+        assert!(script.finish().status.success());
+    }
+}
