@@ -144,6 +144,16 @@ pub(crate) fn fill_every_table(s: &mut Session) {
     let lost = s.remember("the number of the old account is on the green card");
     s.ok("snapshot_create", json!({ "version_id": "before-a-loss" }));
     s.ok("purge", json!({ "id": lost }));
+    s.ok(
+        "inject_knowledge",
+        json!({ "domain": "端口", "section": "Proxy", "content": "it listens on 8443" }),
+    );
+    s.ok(
+        "manage_l0_entry",
+        json!({ "action": "replace", "domain": "端口", "summary": "where what listens" }),
+    );
+    s.ok("get_knowledge_file", json!({ "filename": "端口.md" }));
+    s.ok("get_access_stats", json!({}));
     s.scope = Scope::project("atlas");
     s.remember("atlas builds on Tuesdays");
     s.scope = Scope::user();
