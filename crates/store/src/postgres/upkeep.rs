@@ -1,6 +1,10 @@
 //! Work on all tables of a schema, outside any transaction.
 
-use std::{collections::BTreeMap, sync::PoisonError};
+use std::{
+    collections::BTreeMap,
+    sync::PoisonError,
+    time::{Duration, Instant},
+};
 
 use super::{
     Store,
@@ -15,6 +19,9 @@ use crate::{
 
 /// How long the tenants of a server may have to wait for one of them to have a table rewritten.
 const LONGEST_REWRITE: &str = "4s";
+
+/// How long a rewriting waits for those who began to read before it.
+const LONGEST_READER: Duration = Duration::from_secs(3);
 
 /// How long the server may look at a table to learn what is in it.
 const LONGEST_LOOK: &str = "30s";
@@ -65,6 +72,7 @@ impl Store {
         if let Some(reason) = connection.obstacle.borrow().clone() {
             return Err(self.read_only(reason));
         }
+        outlive_readers(&connection, control)?;
         let mut left = Vec::new();
         for (table, own) in self.tables(&connection, control)? {
             if which == Rewrite::Changed && !changed.contains(&table) {
@@ -214,4 +222,25 @@ impl Store {
         };
         Ok(rows.into_iter().filter_map(table).collect())
     }
+}
+
+/// Waits, for a while, until nobody reads from before this moment: the server keeps for them what was deleted since, and
+/// copies it into a table that is written anew.
+fn outlive_readers(connection: &Connection, control: &Control) -> Result<(), StoreError> {
+    let until = Instant::now() + LONGEST_READER;
+    let now = connection.texts(control, "SELECT pg_catalog.pg_current_xact_id()::xid::text")?;
+    let Some(now) = now.first().and_then(|row| row.first()?.clone()) else { return Ok(()) };
+    let earlier = format!(
+        "SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE datname = current_database()
+         AND pid <> pg_catalog.pg_backend_pid() AND age(backend_xmin) > age('{now}'::xid)"
+    );
+    while Instant::now() < until {
+        control.check()?;
+        let readers = connection.texts(control, &earlier)?;
+        if readers.first().and_then(|row| row.first()?.as_deref()) == Some("0") {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Ok(())
 }
