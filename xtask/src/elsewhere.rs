@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn what_does_not_exist_cannot_stay_behind() {
         let mut again = Again::read(&[]).expect("a list that holds");
-        for wrong in ["strata-engine::no_such_file", "strata-engine::review no_such_test", "review"] {
+        for wrong in ["strata-engine::no_such_file", "strata-engine::recall no_such_test", "review"] {
             assert!(again.leave(wrong).is_err(), "{wrong}");
         }
     }
@@ -168,11 +168,11 @@ mod tests {
     #[test]
     fn files_and_tests_that_stay_behind_are_in_neither_runners_choice() {
         let mut again = Again::read(&["strata-engine".to_owned()]).expect("a list that holds");
-        again.leave("strata-engine::rules").expect("there");
-        assert!(!again.expression().contains("strata-engine::rules)"));
-        assert!(again.expression().contains("binary_id(=strata-engine::review)"));
+        again.leave("strata-engine::layered").expect("there");
+        assert!(!again.expression().contains("strata-engine::layered)"));
+        assert!(again.expression().contains("binary_id(=strata-engine::recall)"));
         assert!(!again.expression().contains("strata-store"));
         let runs = again.runs(|| Command::new("cargo"));
-        assert!(runs.iter().all(|run| run.get_args().all(|word| word != "rules")));
+        assert!(runs.iter().all(|run| run.get_args().all(|word| word != "layered")));
     }
 }

@@ -23,9 +23,7 @@ use strata_store::{
 };
 use strata_testkit::home::TestHome;
 
-#[path = "../support/mod.rs"]
-pub(crate) mod support;
-pub(crate) use support::Session;
+pub(crate) use crate::support::{self, Session};
 
 /// A fresh home whose ids come from `seed`.
 pub(crate) fn home(seed: u64) -> Session {
