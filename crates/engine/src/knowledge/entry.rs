@@ -124,6 +124,7 @@ impl Operation for GetKnowledgeById {
         effect: Effect::Read,
         audience: Audience::Everyone,
     };
+    const EXPLAINED: &'static [&'static str] = &["entry_id"];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {

@@ -135,6 +135,7 @@ impl Operation for RecallKnowledge {
     };
     const ALIASES: &'static [(&'static str, &'static str)] = &[("query", "keyword"), ("mode", "search_mode")];
     const IS_DAILY: bool = true;
+    const EXPLAINED: &'static [&'static str] = &["search_mode"];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {

@@ -80,6 +80,7 @@ impl Operation for GetDomainTimeline {
         effect: Effect::Read,
         audience: Audience::Everyone,
     };
+    const EXPLAINED: &'static [&'static str] = &["domain"];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {

@@ -90,6 +90,7 @@ impl Operation for GetMemoryChangelog {
         effect: Effect::Read,
         audience: Audience::Everyone,
     };
+    const EXPLAINED: &'static [&'static str] = &["operation", "surface", "since"];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {

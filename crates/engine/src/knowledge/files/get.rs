@@ -69,6 +69,7 @@ impl Operation for GetKnowledgeFile {
         audience: Audience::Everyone,
     };
     const IS_DAILY: bool = true;
+    const EXPLAINED: &'static [&'static str] = &["offset"];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {

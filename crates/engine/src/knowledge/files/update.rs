@@ -77,6 +77,7 @@ impl Operation for UpdateKnowledgeFile {
         effect: Effect::Write,
         audience: Audience::Everyone,
     };
+    const EXPLAINED: &'static [&'static str] = &["expected_hash"];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {

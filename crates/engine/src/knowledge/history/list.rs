@@ -91,6 +91,7 @@ impl Operation for GetKnowledgeHistory {
         effect: Effect::Read,
         audience: Audience::Everyone,
     };
+    const EXPLAINED: &'static [&'static str] = &["filename"];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {

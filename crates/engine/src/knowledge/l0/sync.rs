@@ -153,6 +153,7 @@ impl Operation for SyncL0Index {
         audience: Audience::Everyone,
     };
     const OLDER_TOOLS: &'static [&'static str] = &["sync_l0_index_tool"];
+    const EXPLAINED: &'static [&'static str] = &["format"];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Report, Error> {

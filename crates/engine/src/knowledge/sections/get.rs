@@ -71,6 +71,7 @@ impl Operation for GetSection {
         effect: Effect::Read,
         audience: Audience::Everyone,
     };
+    const EXPLAINED: &'static [&'static str] = &["ordinal"];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {

@@ -68,6 +68,7 @@ impl Operation for MoveSection {
         effect: Effect::Write,
         audience: Audience::Everyone,
     };
+    const EXPLAINED: &'static [&'static str] = &["to_domain", "ordinal"];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {

@@ -132,6 +132,7 @@ impl Operation for ReconcileKnowledge {
         audience: Audience::Everyone,
     };
     const OLDER_TOOLS: &'static [&'static str] = &["reconcile_knowledge_tool"];
+    const EXPLAINED: &'static [&'static str] = &["checks"];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
