@@ -4,7 +4,7 @@ use std::path::Path;
 
 use strata_core::{
     id::{Id, IdKind},
-    knowledge::family::steady_heading,
+    knowledge::{family::steady_heading, name::stem},
     markdown::{self, Outline},
     redact::{clean_text, redact},
 };
@@ -59,7 +59,7 @@ pub fn sections_of(source: &SourceRow, vault_text: Option<&str>) -> Result<Vec<S
 /// A file of the vault as its `##` sections, titled `domain > heading` without what varies in the heading; what stands
 /// outside of them is titled by the domain alone. Hands may have put secrets into it, so they are taken out here too.
 pub(crate) fn vault_sections(path: &str, text: &str) -> Vec<Section> {
-    let stem = path.strip_suffix(".md").unwrap_or(path);
+    let stem = stem(path);
     let domain = stem.rsplit('/').next().unwrap_or(stem);
     let clean = clean_text(text).text;
     let clean = redact(&clean).text;

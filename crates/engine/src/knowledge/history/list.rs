@@ -101,7 +101,7 @@ impl Operation for GetKnowledgeHistory {
             return Err(Error::NotFound {
                 what: "file of knowledge, now or earlier,",
                 id: place.path.to_string(),
-                hint: "`list_memory_stats` lists the files".into(),
+                hint: "`list_memory_stats` and `strata knowledge stats` list the files that are there".into(),
             });
         }
         let limit = request.limit.unwrap_or(DEFAULT_LIMIT) as usize;
