@@ -24,6 +24,7 @@ use self::{
 use super::purged;
 use crate::{
     authority,
+    context::hot::recent,
     engine::Engine,
     error::Error,
     gate::Gate,
@@ -166,6 +167,7 @@ fn finish(
         wiki::compile_own(engine, call)?;
     }
     l0::sync_everything(engine, call)?;
+    recent::forget(engine.home())?;
     ledger.write(&control, engine.clock().now(), |w| w.close_purge(&target.id))?;
     Ok(Finished { indexes: indexes.removed, backups, left })
 }

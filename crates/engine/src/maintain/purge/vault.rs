@@ -24,7 +24,9 @@ use super::{
     telling::telling_fragments,
 };
 use crate::{
-    authority, documents,
+    authority,
+    context::hot::recent,
+    documents,
     engine::Engine,
     error::Error,
     gate::Gate,
@@ -234,6 +236,7 @@ fn finish(
     let control = engine.control(call);
     let mut erased = Erased::default();
     l0::sync_everything(engine, call)?;
+    recent::forget(engine.home())?;
     for target in targets {
         purged::add(engine.home(), &control, target.kind, &target.id, engine.clock().now())?;
     }
