@@ -4,7 +4,7 @@ use std::path::Path;
 
 use strata_core::{
     id::{Id, IdKind},
-    knowledge::{family::steady_heading, name::stem},
+    knowledge::name::stem,
     markdown::{self, Outline},
     redact::{clean_text, redact},
 };
@@ -56,8 +56,8 @@ pub fn sections_of(source: &SourceRow, vault_text: Option<&str>) -> Result<Vec<S
     }
 }
 
-/// A file of the vault as its `##` sections, titled `domain > heading` without what varies in the heading; what stands
-/// outside of them is titled by the domain alone. Hands may have put secrets into it, so they are taken out here too.
+/// A file of the vault as its `##` sections, titled `domain > heading`; what stands outside of them is titled by the domain
+/// alone. Hands may have put secrets into it, so they are taken out here too.
 pub(crate) fn vault_sections(path: &str, text: &str) -> Vec<Section> {
     let stem = stem(path);
     let domain = stem.rsplit('/').next().unwrap_or(stem);
@@ -75,7 +75,7 @@ pub(crate) fn vault_sections(path: &str, text: &str) -> Vec<Section> {
     let mut found = Vec::new();
     for (index, entry) in outline.entries().iter().enumerate() {
         let between = apart(&clean[end..entry.head.start]);
-        let title = format!("{domain} > {}", steady_heading(&entry.title));
+        let title = format!("{domain} > {}", entry.title);
         found.push((between, Section { title, body: outline.body(index).to_owned() }));
         end = entry.body.end;
     }
