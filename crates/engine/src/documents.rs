@@ -4,7 +4,7 @@ use std::path::Path;
 
 use strata_core::{
     id::{Id, IdKind},
-    knowledge::family::steady_heading,
+    knowledge::{family::steady_heading, inject::without_provenance},
     markdown::{self, Outline},
     redact::{clean_text, redact},
 };
@@ -57,7 +57,8 @@ pub fn sections_of(source: &SourceRow, vault_text: Option<&str>) -> Result<Vec<S
 }
 
 /// A file of the vault as its `##` sections, titled `domain > heading` without what varies in the heading; what stands
-/// outside of them is titled by the domain alone. Hands may have put secrets into it, so they are taken out here too.
+/// outside of them is titled by the domain alone. Hands may have put secrets into it, so they are taken out here too. Who wrote
+/// what is no part of what it says: two sections of one agent would be alike for it.
 pub(crate) fn vault_sections(path: &str, text: &str) -> Vec<Section> {
     let stem = path.strip_suffix(".md").unwrap_or(path);
     let domain = stem.rsplit('/').next().unwrap_or(stem);
@@ -66,7 +67,7 @@ pub(crate) fn vault_sections(path: &str, text: &str) -> Vec<Section> {
     let outline = Outline::parse(&clean);
     let mut sections = Vec::new();
     let mut apart = |text: &str| {
-        let body = without_headings(text);
+        let body = without_headings(&without_provenance(text));
         sections.push(Section { title: domain.to_owned(), body });
         sections.len() - 1
     };
@@ -76,7 +77,10 @@ pub(crate) fn vault_sections(path: &str, text: &str) -> Vec<Section> {
     for (index, entry) in outline.entries().iter().enumerate() {
         let between = apart(&clean[end..entry.head.start]);
         let title = format!("{domain} > {}", steady_heading(&entry.title));
-        found.push((between, Section { title, body: outline.body(index).to_owned() }));
+        found.push((
+            between,
+            Section { title, body: without_provenance(outline.body(index)).trim().to_owned() },
+        ));
         end = entry.body.end;
     }
     apart(clean.get(end..).unwrap_or(""));

@@ -511,7 +511,7 @@ fn refusal(routed: Routed, warning: Option<String>, enforcement: Enforcement, as
         suggested_action: routed.suggested_action.clone(),
         routing_warning: warning,
         routing_enforcement: enforcement,
-        hint: format!("{next}, or pass routing_override=force_l1 if it is knowledge all the same"),
+        hint: format!("{next}, or pass `routing_override` force_l1 if it is knowledge all the same"),
         routing: routed.compact(),
     }
 }
@@ -536,6 +536,10 @@ pub(crate) fn note(engine: &Engine, text: &str, kind: &Kind) -> Option<String> {
     }
     let item = Item { content: text, section: None, kind: Some(kind) };
     let decision = engine.words().router.classify(&item);
+    // A memory is knowledge, too: that it reads like it leads nowhere else.
+    if decision.route == Route::L1Knowledge {
+        return None;
+    }
     let told = decision.deciding().next()?.describe();
     Some(format!("{}: {told}", decision.route.as_str()))
 }

@@ -61,7 +61,7 @@ pub(super) fn elsewhere(
         Route::Ephemeral => Err(Error::argument(
             "text",
             format!("is not worth keeping beyond the session ({}); nothing was stored", reasons(&decision)),
-            "store what will still be true later, in your own words, or pass routing_override=force_l1",
+            "store what will still be true later, in your own words, or pass `routing_override` force_l1",
         )),
         _ => Ok(None),
     }
