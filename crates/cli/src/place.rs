@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use jiff::tz::TimeZone;
 use strata_core::{error::ErrorKind, scope::Scope};
 use strata_engine::{
     error::Error,
@@ -76,32 +77,12 @@ pub(crate) fn settings(home: &Path, place: &Place, environment: &Environment) ->
     for notice in &config.notices {
         tracing::warn!("{notice}");
     }
-    for (name, setting) in
-        [(P0_ONTOLOGY, &mut config.gate.ontology), (P0_PROPOSALS, &mut config.gate.proposals)]
-    {
-        if let Some(path) = environment.raw(name) {
-            let path = below_user_home(PathBuf::from(path), user_home());
-            *setting = Some(
-                std::path::absolute(&path)
-                    .map_err(|source| Error::File { path: path.display().to_string(), source })?,
-            );
-        }
-    }
+    older_files_of_the_gate(&mut config, environment)?;
     let judge_key = judge_key(config.judge.key_env.as_deref(), environment)?;
-    let zone = match &config.timezone {
-        Some(name) => jiff::tz::TimeZone::get(name).map_err(|e| {
-            Error::argument(
-                "timezone",
-                e.to_string(),
-                "use an IANA name such as Europe/Berlin in config.toml",
-            )
-        })?,
-        None => jiff::tz::TimeZone::system(),
-    };
     let mut settings = Settings {
         store: store(place, &config)?,
         tls: place.tls.clone(),
-        zone,
+        zone: zone(config.timezone.as_deref())?,
         config,
         judge_key,
         words_only: place.words_only,
@@ -110,6 +91,25 @@ pub(crate) fn settings(home: &Path, place: &Place, environment: &Environment) ->
     };
     Older::new(environment).apply(&mut settings);
     Ok(settings)
+}
+
+/// The files that the variables of p-layer name stand before those of the configuration.
+fn older_files_of_the_gate(config: &mut Config, environment: &Environment) -> Result<(), Error> {
+    let gate = &mut config.gate;
+    for (name, setting) in [(P0_ONTOLOGY, &mut gate.ontology), (P0_PROPOSALS, &mut gate.proposals)] {
+        let Some(path) = environment.raw(name) else { continue };
+        let path = below_user_home(PathBuf::from(path), user_home());
+        let unusable = |source| Error::File { path: path.display().to_string(), source };
+        *setting = Some(std::path::absolute(&path).map_err(unusable)?);
+    }
+    Ok(())
+}
+
+/// The time zone that the configuration names, else the system's.
+fn zone(name: Option<&str>) -> Result<TimeZone, Error> {
+    let Some(name) = name else { return Ok(TimeZone::system()) };
+    let hint = "use an IANA name such as Europe/Berlin in config.toml";
+    TimeZone::get(name).map_err(|e| Error::argument("timezone", e.to_string(), hint))
 }
 
 /// A variable that stands for a setting; in a path a leading `~` is the user's own directory.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use strata_core::{
     id::{Id, IdKind},
-    knowledge::{family::steady_heading, inject::without_provenance},
+    knowledge::{family::steady_heading, inject::without_provenance, name::stem},
     markdown::{self, Outline},
     redact::{clean_text, redact},
 };
@@ -60,7 +60,7 @@ pub fn sections_of(source: &SourceRow, vault_text: Option<&str>) -> Result<Vec<S
 /// outside of them is titled by the domain alone. Hands may have put secrets into it, so they are taken out here too. Who wrote
 /// what is no part of what it says: two sections of one agent would be alike for it.
 pub(crate) fn vault_sections(path: &str, text: &str) -> Vec<Section> {
-    let stem = path.strip_suffix(".md").unwrap_or(path);
+    let stem = stem(path);
     let domain = stem.rsplit('/').next().unwrap_or(stem);
     let clean = clean_text(text).text;
     let clean = redact(&clean).text;

@@ -49,6 +49,12 @@ impl Toolset {
         }
     }
 
+    /// Whether clients are shown no more of its tools than they need to call them: it is large, and every word of
+    /// a list is paid for in every session. The reference pages have the rest.
+    pub const fn is_listed_tersely(self) -> bool {
+        matches!(self, Self::Layered)
+    }
+
     /// Whether clients of this toolset read failures as answers: `{"success": false, "error": ...}`, as
     /// layered-memory's did.
     pub const fn answers_failures(self) -> bool {
@@ -191,6 +197,9 @@ pub trait Operation {
     const OLDER_TOOLS: &'static [&'static str] = &[];
     /// Whether it is in the daily part of its toolset.
     const IS_DAILY: bool = false;
+    /// The arguments that a client is told about where tools are [listed tersely](Toolset::is_listed_tersely): those whose
+    /// names do not say what to send.
+    const EXPLAINED: &'static [&'static str] = &[];
     /// The form of the reply when a protocol client names none.
     const TEXT_FORM: TextForm = TextForm::Markdown;
 
@@ -230,6 +239,8 @@ pub struct Entry {
     pub older_tools: &'static [&'static str],
     /// Whether it is in the daily part of its toolset.
     pub is_daily: bool,
+    /// The arguments that a client is told about where tools are [listed tersely](Toolset::is_listed_tersely).
+    pub explained: &'static [&'static str],
     /// The form of the reply when a protocol client names none.
     pub text_form: TextForm,
     /// The request's schema, reduced to what every client accepts.
@@ -248,6 +259,7 @@ pub const fn entry<O: Operation>() -> Entry {
         older_commands: O::OLDER_COMMANDS,
         older_tools: O::OLDER_TOOLS,
         is_daily: O::IS_DAILY,
+        explained: O::EXPLAINED,
         text_form: O::TEXT_FORM,
         request_schema: schema::portable_of::<O::Request>,
         confirmed_by: confirmed_by::<O>,

@@ -301,6 +301,12 @@ pub(crate) fn headline(title: &str, text: &str, characters: usize) -> String {
     shortened(if title.is_empty() { text } else { title }, characters)
 }
 
+/// `value` to so many digits after the point.
+pub(crate) fn rounded(value: f64, digits: i32) -> f64 {
+    let unit = 10f64.powi(digits);
+    (value * unit).round() / unit
+}
+
 /// A number of things in words: `1 memory`, `2 memories`. `one` is the noun alone, which may have words before it.
 pub(crate) fn counted<N: Copy + Display + PartialEq + From<u8>>(number: N, one: &str) -> String {
     if number == N::from(1) {

@@ -8,7 +8,7 @@ use strata_engine::{
     judge,
     operation::Reply,
     render::{Block, Document, Mark},
-    settings::{CONFIG_FILE, Config, Fusion, keys::KEYS},
+    settings::{CONFIG_FILE, Config, Fusion, Settings, keys::KEYS},
 };
 use strata_store::{Server, ledger::LOCAL};
 
@@ -41,17 +41,33 @@ pub(super) fn run(what: &str, global: &Global, environment: &Environment, out: &
     }
     let place = Place::new(global, environment);
     let settings = place::settings(&home, &place, environment)?;
+    let rows = rows(&home, &file, &place, &settings);
+    let json = rows.iter().map(|(k, v)| ((*k).to_owned(), json!(v))).collect();
+    let mut document =
+        Document::new().with(Block::Pairs(rows.into_iter().map(|(k, v)| (k.to_owned(), v)).collect()));
+    let older = KEYS.iter().filter_map(|key| key.variable);
+    for name in VARIABLES.iter().map(|v| v.name).filter(|name| is_ours(name)).chain(older) {
+        if let Some(value) = environment.text(name) {
+            document = document.note(Mark::Info, format!("{name}={value}"));
+        }
+    }
+    for notice in &settings.config.notices {
+        document = document.note(Mark::Warning, notice.clone());
+    }
+    Ok(out.reply(&Reply { json, document, is_alarming: false })?)
+}
+
+/// Every setting with its value, in the order in which they are shown.
+fn rows(home: &Path, file: &Path, place: &Place, settings: &Settings) -> Vec<(&'static str, String)> {
     let config = &settings.config;
     let zone = settings.zone.iana_name().unwrap_or("the system's").to_owned();
+    let none = if file.is_file() { "" } else { " (none: defaults hold)" };
     let mut rows = vec![
         ("home", home.display().to_string()),
-        (
-            "config file",
-            format!("{}{}", file.display(), if file.is_file() { "" } else { " (none: defaults hold)" }),
-        ),
+        ("config file", format!("{}{none}", file.display())),
         ("store", settings.store.as_ref().map_or_else(|| "in the home".to_owned(), ToString::to_string)),
         ("tenant", settings.store.as_ref().map_or(LOCAL, Server::tenant).to_owned()),
-        ("scope", place.scope(&home).to_string()),
+        ("scope", place.scope(home).to_string()),
         ("timezone", zone),
         ("semantic.model", config.semantic.model.clone()),
         ("recall.limit", config.recall.limit.to_string()),
@@ -62,24 +78,12 @@ pub(super) fn run(what: &str, global: &Global, environment: &Environment, out: &
     rows.extend([
         ("graph.relations", relations(config)),
         ("maintain.idle", config.maintain.idle.to_string()),
-        ("gate.ontology", place_in(&home, config.gate.ontology.as_deref(), "ontology.jsonl")),
-        ("gate.proposals", place_in(&home, config.gate.proposals.as_deref(), "proposals")),
+        ("gate.ontology", place_in(home, config.gate.ontology.as_deref(), "ontology.jsonl")),
+        ("gate.proposals", place_in(home, config.gate.proposals.as_deref(), "proposals")),
         ("judge", judge::describe(&config.judge)),
     ]);
     rows.extend(KEYS.iter().map(|key| (key.name, key.shown(config))));
-    let json = rows.iter().map(|(k, v)| ((*k).to_owned(), json!(v))).collect();
-    let mut document =
-        Document::new().with(Block::Pairs(rows.into_iter().map(|(k, v)| (k.to_owned(), v)).collect()));
-    let older = KEYS.iter().filter_map(|key| key.variable);
-    for name in VARIABLES.iter().map(|v| v.name).filter(|name| is_ours(name)).chain(older) {
-        if let Some(value) = environment.text(name) {
-            document = document.note(Mark::Info, format!("{name}={value}"));
-        }
-    }
-    for notice in &config.notices {
-        document = document.note(Mark::Warning, notice.clone());
-    }
-    Ok(out.reply(&Reply { json, document, is_alarming: false })?)
+    rows
 }
 
 /// The constants of p-layer's order, where it holds.

@@ -146,6 +146,11 @@ impl VaultPath {
     }
 }
 
+/// A file's path, or what a caller gives as one, without its `.md`.
+pub fn stem(path: &str) -> &str {
+    path.strip_suffix(".md").unwrap_or(path)
+}
+
 impl fmt::Display for VaultPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, part) in self.parts.iter().enumerate() {

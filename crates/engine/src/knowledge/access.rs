@@ -21,6 +21,7 @@ use strata_core::{
 pub use strata_store::ledger::AccessKind;
 use strata_store::ledger::{AccessFilter, AccessRow};
 
+use super::vault::FileHead;
 use crate::{engine::Engine, error::Error, gate::Gate, operation::Call, render::shortened};
 
 /// Accesses that may wait.
@@ -80,6 +81,20 @@ pub fn log(engine: &Engine, call: &Call<'_>, accesses: &[Access<'_>]) {
         }
     });
     engine.note_accesses(rows.collect());
+}
+
+/// Notes that somebody read a file, whole or a part of it.
+pub(crate) fn log_read(engine: &Engine, call: &Call<'_>, file: &FileHead) {
+    let path = file.path.to_string();
+    let read = Access {
+        namespace: file.namespace.as_str(),
+        path: &path,
+        kind: AccessKind::GetFile,
+        query: None,
+        rank: None,
+        score: None,
+    };
+    log(engine, call, &[read]);
 }
 
 /// What is kept of a query: nothing of one that the gate refuses.
@@ -148,15 +163,6 @@ fn written(engine: &Engine) -> Result<(), Error> {
 fn recent<'a>(engine: &Engine, call: &'a Call<'_>, days: u32) -> AccessFilter<'a> {
     let since = engine.clock().now().0.saturating_sub(i64::from(days).saturating_mul(DAY));
     AccessFilter { namespaces: [&call.scope.namespace, SHARED], since: Timestamp(since) }
-}
-
-/// How a file is named in answers: its path without `.md`, which for a file in no folder is its domain.
-fn domain(path: &str) -> &str {
-    path.strip_suffix(".md").unwrap_or(path)
-}
-
-fn two_decimals(score: f64) -> f64 {
-    (score * 100.0).round() / 100.0
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use strata_core::{
 use strata_store::index::Section;
 
 use super::{
-    access::{self, Access, AccessKind},
+    access,
     files::{self, Readable},
     room::{REPLY, fitting},
 };
@@ -124,6 +124,7 @@ impl Operation for GetKnowledgeById {
         effect: Effect::Read,
         audience: Audience::Everyone,
     };
+    const EXPLAINED: &'static [&'static str] = &["entry_id"];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
@@ -135,18 +136,7 @@ impl Operation for GetKnowledgeById {
                 id: id.to_owned(),
                 hint: "take the id from `search_semantic`; a section's id changes when its file does".into(),
             })?;
-        access::log(
-            engine,
-            call,
-            &[Access {
-                namespace: file.head.namespace.as_str(),
-                path: &file.head.path.to_string(),
-                kind: AccessKind::GetFile,
-                query: None,
-                rank: None,
-                score: None,
-            }],
-        );
+        access::log_read(engine, call, &file.head);
         Ok(Response { success: true, entry })
     }
 }

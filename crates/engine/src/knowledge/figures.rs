@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strata_core::knowledge::name::stem;
 use strata_embed::Semantic;
 use strata_store::ledger::{ReviewFilter, ReviewStatus};
 
@@ -99,8 +100,7 @@ impl Operation for GetMemoryV2Stats {
         let mut domains = BTreeMap::new();
         for file in files::readable(engine, call)? {
             let path = file.head.path.to_string();
-            let domain = path.strip_suffix(".md").unwrap_or(&path).to_owned();
-            domains.insert(domain, sections(&file.file));
+            domains.insert(stem(&path).to_owned(), sections(&file.file));
         }
         let searcher = engine.searcher();
         let place = match &engine.settings().store {

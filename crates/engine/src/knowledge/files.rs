@@ -56,8 +56,7 @@ pub(crate) fn readable(engine: &Engine, call: &Call<'_>) -> Result<Vec<Readable>
 /// The file that a name with `.md` means; in a folder too, when only one is called so.
 fn existing(engine: &Engine, call: &Call<'_>, filename: &str) -> Result<Place, Error> {
     path_of(filename)?;
-    let place = vault::locate(engine, call, "filename", filename)?;
-    if place.exists { Ok(place) } else { Err(missing(&place)) }
+    vault::locate_existing(engine, call, "filename", filename)
 }
 
 /// The place of a new file: in the caller's own namespace, whatever the shared one holds.
@@ -86,14 +85,6 @@ fn path_of(filename: &str) -> Result<VaultPath, Error> {
         };
         Error::argument("filename", format!("cannot be a file's name: {error}"), hint)
     })
-}
-
-fn missing(place: &Place) -> Error {
-    Error::NotFound {
-        what: "file of knowledge",
-        id: place.path.to_string(),
-        hint: "`list_memory_stats` lists the files".into(),
-    }
 }
 
 /// What came of a write beside the file.

@@ -60,6 +60,8 @@ impl Operation for InjectKnowledge {
     };
     const OLDER_TOOLS: &'static [&'static str] = &["inject_knowledge_tool"];
     const IS_DAILY: bool = true;
+    const EXPLAINED: &'static [&'static str] =
+        &["domain", "section", "content", "mode", "fuse", "routing_override"];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {

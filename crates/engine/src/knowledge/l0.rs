@@ -135,7 +135,12 @@ pub(crate) fn sync_everything(engine: &Engine, call: &Call<'_>) -> Result<usize,
 
 /// Entries of files that were read, by the file's number. They may be forgotten at any time.
 #[derive(Debug, Default)]
-pub struct Kept(Mutex<HashMap<i64, (i64, Entry)>>, Mutex<Option<Step>>);
+pub struct Kept {
+    /// With the generation that each was read from.
+    entries: Mutex<HashMap<i64, (i64, Entry)>>,
+    /// The last state in which the index said what the files do.
+    in_step: Mutex<Option<Step>>,
+}
 
 /// A state of the index's file and of the files it is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,21 +156,21 @@ struct Step {
 impl Kept {
     /// Whether the index was found to say what the files do, in this state of both.
     fn is_in_step(&self, step: Step) -> bool {
-        *self.1.lock().unwrap_or_else(PoisonError::into_inner) == Some(step)
+        *self.in_step.lock().unwrap_or_else(PoisonError::into_inner) == Some(step)
     }
 
     fn note_in_step(&self, step: Step) {
-        *self.1.lock().unwrap_or_else(PoisonError::into_inner) = Some(step);
+        *self.in_step.lock().unwrap_or_else(PoisonError::into_inner) = Some(step);
     }
 
     fn get(&self, head: &FileHead) -> Option<Entry> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let (generation, entry) = kept.get(&head.number)?;
         (*generation == head.generation && entry.path == head.path).then(|| entry.clone())
     }
 
     fn keep(&self, head: &FileHead, entry: &Entry) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() >= KEPT {
             kept.clear();
         }

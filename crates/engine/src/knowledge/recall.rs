@@ -23,7 +23,7 @@ use crate::{
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset, is_default},
-    render::{Block, Document, Mark, Record, Render, Trust, counted},
+    render::{Block, Document, Mark, Record, Render, Trust, counted, rounded},
 };
 
 /// See the module.
@@ -151,6 +151,7 @@ impl Operation for RecallKnowledge {
     };
     const ALIASES: &'static [(&'static str, &'static str)] = &[("query", "keyword"), ("mode", "search_mode")];
     const IS_DAILY: bool = true;
+    const EXPLAINED: &'static [&'static str] = &["search_mode"];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
@@ -244,12 +245,6 @@ fn log(engine: &Engine, call: &Call<'_>, keyword: &str, mode: Mode, results: &[F
         })
         .collect();
     access::log(engine, call, &accesses);
-}
-
-/// `value` to so many digits after the point.
-pub(crate) fn rounded(value: f64, digits: i32) -> f64 {
-    let unit = 10f64.powi(digits);
-    (value * unit).round() / unit
 }
 
 impl Render for Response {

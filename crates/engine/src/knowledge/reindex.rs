@@ -69,6 +69,7 @@ impl Operation for ReindexVectorStore {
         audience: Audience::Everyone,
     };
     const OLDER_TOOLS: &'static [&'static str] = &["reindex_vector_store_tool"];
+    const EXPLAINED: &'static [&'static str] = &["drop_existing"];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {

@@ -22,6 +22,30 @@ pub(super) fn fitting(text: &str, most: usize) -> &str {
     &text[..end.map_or(text.len(), |(at, _)| at)]
 }
 
+/// A part of a text that may be longer than a reply: whole lines, unless one line alone is longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Page<'t> {
+    /// Where it begins, in bytes.
+    pub(super) offset: usize,
+    /// Its text.
+    pub(super) text: &'t str,
+    /// Where the next one begins; none after the last.
+    pub(super) next: Option<usize>,
+}
+
+impl<'t> Page<'t> {
+    /// The page of a text that begins so many bytes into it, or with the character that stands there.
+    pub(super) fn of(text: &'t str, offset: Option<u32>) -> Self {
+        let offset = text.floor_char_boundary(offset.unwrap_or(0) as usize);
+        let rest = &text[offset..];
+        let most = fitting(rest, REPLY);
+        let lines = most.rfind('\n').map_or(0, |at| at + 1);
+        let page = if most.len() < rest.len() && lines > most.len() / 2 { &most[..lines] } else { most };
+        let next = offset + page.len();
+        Self { offset, text: page, next: (next < text.len()).then_some(next) }
+    }
+}
+
 /// The names that cost no more than `most` together, and how many are left.
 pub(super) fn fitting_names(names: &[String], most: usize) -> (&[String], usize) {
     let mut left = most;
@@ -65,6 +89,25 @@ const fn escaped(c: char) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pages_cover_the_text_and_end_with_a_line() {
+        let text = "字 of a line\n".repeat(9_000) + &"长".repeat(40_000);
+        let (mut at, mut pages) = (Some(0), 0);
+        let mut read = String::new();
+        while let Some(offset) = at {
+            let page = Page::of(&text, u32::try_from(offset).ok());
+            assert!(!page.text.is_empty() && cost(page.text) <= REPLY);
+            assert_eq!(page.offset, offset);
+            read.push_str(page.text);
+            (at, pages) = (page.next, pages + 1);
+        }
+        assert!((6..9).contains(&pages), "{pages}");
+        assert!(read == text && Page::of(&text, None).text.ends_with('\n'));
+        // Inside a character, and behind the end.
+        assert_eq!(Page::of("字a", Some(2)), Page { offset: 0, text: "字a", next: None });
+        assert_eq!(Page::of("字a", Some(99)), Page { offset: 4, text: "", next: None });
+    }
 
     #[test]
     fn costs_are_those_of_json() {

@@ -13,7 +13,7 @@ use strata_core::{
 use crate::{
     engine::Engine,
     error::Error,
-    render::shortened,
+    render::{rounded, shortened},
     settings::layered::{Routing, RoutingMode},
 };
 
@@ -218,7 +218,7 @@ fn signal_of(signal: &strata_core::route::Signal, asked: &Asked<'_>) -> Signal {
         name: signal.name.clone(),
         surface: signal.route.as_str(),
         evidence,
-        weight: Some(rounded(signal.weight)),
+        weight: Some(rounded(signal.weight, 3)),
     }
 }
 
@@ -242,10 +242,6 @@ fn alternative_of((route, score): (Route, f64), decision: &Decision) -> Alternat
         score,
         reason: Some(spoke.join("; ")),
     }
-}
-
-fn rounded(weight: f64) -> f64 {
-    (weight * 1000.0).round() / 1000.0
 }
 
 fn suggestion(decision: &Decision, asked: &Asked<'_>) -> SuggestedAction {
@@ -495,7 +491,7 @@ fn refusal(routed: Routed, warning: Option<String>, enforcement: Enforcement, as
     let (surface, ownership) = (routed.surface, routed.ownership);
     let is_todo = routed.route() == Route::Todo;
     let next = match (routed.route(), ownership) {
-        (Route::Todo, _) => "call add_todo with the candidate",
+        (Route::Todo, _) => "call `add_todo` with the candidate",
         (_, "agent") => "write it into the memory of your own that keeps such things",
         _ => "keep only what will still be true later, in words of your own",
     };
@@ -525,7 +521,7 @@ fn candidate(routed: &Routed, asked: &Asked<'_>) -> TodoCandidate {
         title: shortened(title, TODO_TITLE_CHARS),
         content: asked.content.to_owned(),
         reason: routed.reason.clone(),
-        hint: "call add_todo with this title and content",
+        hint: "call `add_todo` with this title and content",
     }
 }
 

@@ -23,16 +23,7 @@ use crate::{engine::Engine, error::Error, gate::Gate, operation::Call};
 
 /// The file that a domain means, which must be there.
 fn existing(engine: &Engine, call: &Call<'_>, domain: &str) -> Result<Place, Error> {
-    let place = vault::locate(engine, call, "domain", domain)?;
-    if place.exists { Ok(place) } else { Err(no_file(&place)) }
-}
-
-fn no_file(place: &Place) -> Error {
-    Error::NotFound {
-        what: "file of knowledge",
-        id: place.path.to_string(),
-        hint: "`list_memory_stats` lists the files".into(),
-    }
+    vault::locate_existing(engine, call, "domain", domain)
 }
 
 /// The position of a section by its heading, and the number of it where several have the same.
@@ -96,7 +87,7 @@ fn change_one(
 ) -> Result<Written, Error> {
     let change = Change { action, ..Change::new(tool) };
     vault::edit(engine, call, place, &change, &mut |before| {
-        let text = before.ok_or_else(|| no_file(place))?;
+        let text = before.ok_or_else(|| place.no_file())?;
         let (edited, event) = f(&Outline::parse(text))?;
         Ok(Edited::Write(edited, event.with("file", place.path.to_string())))
     })

@@ -8,7 +8,7 @@ use super::{
     access::{self, Access, AccessKind},
     entry::Described,
     files::{self, Readable},
-    recall::{by_meaning, rounded},
+    recall::by_meaning,
     vault,
 };
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
     recall::item::DocumentPart,
-    render::{Block, Document, Mark, Record, Render, Trust},
+    render::{Block, Document, Mark, Record, Render, Trust, rounded},
 };
 
 /// See the module.

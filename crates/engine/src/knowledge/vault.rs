@@ -23,6 +23,7 @@ pub use edit::{Change, EditAll, Edited, Written, edit, edit_all, record};
 pub(crate) use edit::{Joined, record_where, record_with};
 pub use event::Event;
 pub use look::{Problem, Seen, list, look, look_everywhere, notice};
+pub(crate) use place::locate_existing;
 pub use place::{Place, locate, namespaces, own_namespace};
 pub use read::{FileText, ParsedFile, generation_text, history, parsed, read};
 pub use state::VaultState;

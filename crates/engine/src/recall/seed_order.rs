@@ -10,7 +10,10 @@ use super::{
     item::Item,
     search::{Hit, Outcome},
 };
-use crate::settings::{Fusion, Recall};
+use crate::{
+    render::rounded,
+    settings::{Fusion, Recall},
+};
 
 /// How many times as many hits as asked for are chosen from.
 pub(super) const CHOICE: usize = 3;
@@ -121,12 +124,6 @@ fn spread(kinds: &[String], limit: usize) -> Vec<usize> {
     taken.extend(passed);
     taken.truncate(limit);
     taken
-}
-
-/// `value` to so many digits after the point.
-fn rounded(value: f64, digits: i32) -> f64 {
-    let unit = 10f64.powi(digits);
-    (value * unit).round() / unit
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::{
     engine::Engine,
     error::Error,
     knowledge::{
-        access::{self, Access, AccessKind},
+        access,
         vault::{self, FileHead, FileState},
     },
     operation::Call,
@@ -104,16 +104,7 @@ fn first_line(text: &str) -> String {
 pub(super) fn one(engine: &Engine, call: &Call<'_>, name: &str) -> Result<String, Error> {
     let place = vault::locate(engine, call, "domain", &decoded(name))?;
     let read = vault::read(engine, call, &place)?;
-    let (namespace, path) = (read.head.namespace.as_str().to_owned(), read.head.path.to_string());
-    let seen = Access {
-        namespace: &namespace,
-        path: &path,
-        kind: AccessKind::GetFile,
-        query: None,
-        rank: None,
-        score: None,
-    };
-    access::log(engine, call, &[seen]);
+    access::log_read(engine, call, &read.head);
     Ok(read.file.text().to_owned())
 }
 

@@ -2,23 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use crate::support::{NOON, Session};
+use crate::support::{NOON, Session, with_call};
 use serde_json::{Value, json};
-use strata_core::{
-    cancel::Cancel,
-    error::ErrorKind,
-    memory::Kind,
-    principal::{Face, PrincipalKind},
-    scope::Scope,
-    time::Timestamp,
-};
+use strata_core::{error::ErrorKind, memory::Kind, principal::PrincipalKind, scope::Scope, time::Timestamp};
 use strata_engine::{
     consolidate::{Request, Summarise, consolidate},
     error::Error,
     import::episodes::EpisodeLine,
     judge::{Scripted, digest_of},
     maintain::import::{Plan, store},
-    operation::Call,
 };
 use strata_store::{
     ledger::{AuditFilter, MemoryFilter, MemoryRow},
@@ -223,18 +215,6 @@ fn a_summariser_writes_the_digest_and_its_failure_costs_nothing() {
         assert_eq!(body.contains("3 texts in one word"), works, "{body}");
         assert_eq!(body.contains("certificate"), !works, "{body}");
     }
-}
-
-fn with_call<T>(s: &Session, work: impl FnOnce(&Call<'_>) -> T) -> T {
-    work(&Call {
-        principal: &s.principal,
-        scope: &s.scope,
-        face: Face::Library,
-        deadline: Timestamp::MAX,
-        cancel: &Cancel::default(),
-        progress: &|_, _| {},
-        secret: None,
-    })
 }
 
 /// Ten thousand events: a fifth in one long session, the rest in sessions of twenty.

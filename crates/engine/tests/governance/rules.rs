@@ -1,6 +1,7 @@
 //! Rules: who may change them, in which order they stand, and that no attribute changes unseen.
 
 use crate::maintain_support::{Session, acting, become_owner, holding, home};
+use crate::support::with_call;
 use serde_json::{Value, json};
 use strata_core::{error::ErrorKind, principal::PrincipalKind, scope::Scope};
 use strata_testkit::tamper::{Damage, tamper};
@@ -88,16 +89,7 @@ fn a_condition_is_shown_with_the_rule_and_a_disabled_rule_is_shown_nowhere() {
 }
 
 fn hot(s: &Session) -> String {
-    let call = strata_engine::operation::Call {
-        principal: &s.principal,
-        scope: &s.scope,
-        face: strata_core::principal::Face::Mcp,
-        deadline: strata_core::time::Timestamp::MAX,
-        cancel: &strata_core::cancel::Cancel::default(),
-        progress: &|_, _| {},
-        secret: None,
-    };
-    strata_engine::context::hot::page(&s.engine, &call).expect("a page")
+    with_call(s, |call| strata_engine::context::hot::page(&s.engine, call)).expect("a page")
 }
 
 #[test]

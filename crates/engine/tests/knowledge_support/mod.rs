@@ -4,32 +4,18 @@
 
 use std::{fs, path::PathBuf};
 
-use strata_core::{
-    cancel::Cancel, knowledge::changelog::Operation, principal::Face, scope::Scope, time::Timestamp,
-};
+use strata_core::{knowledge::changelog::Operation, scope::Scope};
 use strata_engine::{
     engine::Engine,
     knowledge::{
         l0::{self, Synced},
         vault::{self, Change, Edited, Event, Written},
     },
-    operation::Call,
 };
 use strata_store::ledger::{VaultChange, VaultChangeFilter};
 
 use crate::support::Session;
-
-pub(crate) fn with_call<T>(s: &Session, job: impl FnOnce(&Call<'_>) -> T) -> T {
-    job(&Call {
-        principal: &s.principal,
-        scope: &s.scope,
-        face: Face::Mcp,
-        deadline: Timestamp::MAX,
-        cancel: &Cancel::default(),
-        progress: &|_, _| {},
-        secret: s.secret.as_ref(),
-    })
-}
+pub(crate) use crate::support::with_call;
 
 /// Writes a file, or deletes it.
 pub(crate) fn change(s: &Session, name: &str, text: Option<&str>) -> (Written, Synced) {

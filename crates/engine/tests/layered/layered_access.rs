@@ -1,11 +1,10 @@
 //! The access log of knowledge, and the review queue under the layered tools' names.
 
-use crate::support::{NOON, Session};
+use crate::support::{NOON, Session, with_call};
 use serde_json::{Value, json};
 use strata_core::{
-    cancel::Cancel,
     error::ErrorKind,
-    principal::{Face, PrincipalKind},
+    principal::PrincipalKind,
     scope::Scope,
     time::{DAY, Timestamp},
 };
@@ -13,20 +12,10 @@ use strata_engine::{
     clock::{ManualClock, SeededIds},
     engine::Engine,
     knowledge::access::{self, Access, AccessKind},
-    operation::Call,
 };
 
 fn log(s: &Session, accesses: &[Access<'_>]) {
-    let call = Call {
-        principal: &s.principal,
-        scope: &s.scope,
-        face: Face::Mcp,
-        deadline: Timestamp::MAX,
-        cancel: &Cancel::default(),
-        progress: &|_, _| {},
-        secret: None,
-    };
-    access::log(&s.engine, &call, accesses);
+    with_call(s, |call| access::log(&s.engine, call, accesses));
 }
 
 fn found<'a>(namespace: &'a str, path: &'a str, score: f64) -> Access<'a> {

@@ -2,36 +2,25 @@
 
 use std::{fs, path::PathBuf};
 
-use crate::support::Session;
+use crate::support::{Session, with_call};
 use serde_json::{Value, json};
-use strata_core::{
-    cancel::Cancel, error::ErrorKind, knowledge::changelog::Operation, principal::Face, time::Timestamp,
-};
-use strata_engine::{
-    knowledge::vault::{self, Change, Edited, Event},
-    operation::Call,
-};
+use strata_core::{error::ErrorKind, knowledge::changelog::Operation};
+use strata_engine::knowledge::vault::{self, Change, Edited, Event};
 use strata_store::files::write_atomic;
 
 fn write(session: &Session, domain: &str, text: &str) {
-    let call = Call {
-        principal: &session.principal,
-        scope: &session.scope,
-        face: Face::Mcp,
-        deadline: Timestamp::MAX,
-        cancel: &Cancel::default(),
-        progress: &|_, _| {},
-        secret: None,
-    };
-    let place = vault::locate(&session.engine, &call, "domain", domain).expect("a place");
     let change = Change { agent_id: Some("claude"), ..Change::new("inject_knowledge") };
-    vault::edit(&session.engine, &call, &place, &change, &mut |before| {
+    let mut edit = |before: Option<&str>| {
         let operation = if before.is_some() { Operation::SectionUpdated } else { Operation::DomainCreated };
         let event = Event::new(operation, "写了一节")
             .section("端口")
             .with("mode", "upsert")
             .with("bytes_written", 86);
         Ok(Edited::Write(text.to_owned(), event.because("a test")))
+    };
+    with_call(session, |call| {
+        let place = vault::locate(&session.engine, call, "domain", domain)?;
+        vault::edit(&session.engine, call, &place, &change, &mut edit)
     })
     .expect("written");
 }

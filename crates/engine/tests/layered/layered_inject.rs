@@ -1,9 +1,9 @@
 //! Writing durable knowledge, through the operation table: what agents and their older clients rely on.
 
-use crate::support::Session;
+use crate::support::{Session, with_call};
 use serde_json::{Value, json};
-use strata_core::{cancel::Cancel, error::ErrorKind, principal::Face, scope::Scope, time::Timestamp};
-use strata_engine::{knowledge::vault, operation::Call};
+use strata_core::{error::ErrorKind, scope::Scope};
+use strata_engine::knowledge::vault;
 use strata_store::ledger::{VaultChange, VaultChangeFilter};
 
 const POOL: &str = "PostgreSQL 15 on prod-db:5432, connection pool: 20 max";
@@ -14,18 +14,6 @@ fn inject(session: &Session, domain: &str, section: &str, content: &str) -> Valu
 
 fn inject_with(session: &Session, arguments: Value) -> Value {
     session.ok("inject_knowledge", arguments)
-}
-
-fn with_call<T>(session: &Session, job: impl FnOnce(&Call<'_>) -> T) -> T {
-    job(&Call {
-        principal: &session.principal,
-        scope: &session.scope,
-        face: Face::Mcp,
-        deadline: Timestamp::MAX,
-        cancel: &Cancel::default(),
-        progress: &|_, _| {},
-        secret: None,
-    })
 }
 
 fn try_file(session: &Session, domain: &str) -> Option<String> {

@@ -5,36 +5,21 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::support::Session;
+use crate::support::{Session, with_call};
 use serde_json::json;
 use strata_core::{
-    cancel::Cancel,
     error::ErrorKind,
     knowledge::{changelog::Operation, name::Name},
     policy::Action,
-    principal::{Face, PrincipalKind},
+    principal::PrincipalKind,
     scope::Scope,
     signing::{DerivationParams, SecretKey},
-    time::Timestamp,
 };
 use strata_engine::{
     error::Error,
     knowledge::vault::{self, Change, Edited, Event, FileState, Origin, Place, Written},
-    operation::Call,
 };
 use strata_store::ledger::{AuditFilter, VaultChangeFilter};
-
-fn with_call<T>(session: &Session, job: impl FnOnce(&Call<'_>) -> T) -> T {
-    job(&Call {
-        principal: &session.principal,
-        scope: &session.scope,
-        face: Face::Mcp,
-        deadline: Timestamp::MAX,
-        cancel: &Cancel::default(),
-        progress: &|_, _| {},
-        secret: session.secret.as_ref(),
-    })
-}
 
 fn place(session: &Session, name: &str) -> Place {
     with_call(session, |call| vault::locate(&session.engine, call, "domain", name)).expect("a place")

@@ -37,6 +37,19 @@ pub(crate) struct Session {
     pub(crate) home: TestHome,
 }
 
+/// Does something as the session's caller would.
+pub(crate) fn with_call<T>(session: &Session, job: impl FnOnce(&Call<'_>) -> T) -> T {
+    job(&Call {
+        principal: &session.principal,
+        scope: &session.scope,
+        face: Face::Mcp,
+        deadline: Timestamp::MAX,
+        cancel: &Cancel::default(),
+        progress: &|_, _| {},
+        secret: session.secret.as_ref(),
+    })
+}
+
 impl Session {
     /// An agent at the user level of a fresh home.
     pub(crate) fn new() -> Self {
@@ -78,16 +91,7 @@ impl Session {
     pub(crate) fn reply(&self, tool: &str, arguments: Value) -> Result<Reply, Error> {
         let entry =
             OPERATIONS.iter().find(|e| e.spec.tool == tool).unwrap_or_else(|| panic!("no tool `{tool}`"));
-        let call = Call {
-            principal: &self.principal,
-            scope: &self.scope,
-            face: Face::Mcp,
-            deadline: Timestamp::MAX,
-            cancel: &Cancel::default(),
-            progress: &|_, _| {},
-            secret: self.secret.as_ref(),
-        };
-        (entry.run)(&self.engine, &call, arguments)
+        with_call(self, |call| (entry.run)(&self.engine, call, arguments))
     }
 
     /// Runs a tool that must succeed and returns its JSON.

@@ -139,9 +139,7 @@ impl Failure {
             }
         }
     }
-}
 
-impl Failure {
     /// What the client is told, as a failed call (`Err`) or, where its toolset has that custom, as an answer (`Ok`)
     /// that says that it did not succeed.
     pub(super) fn told(&self, toolset: Toolset, form: Form) -> Result<String, String> {
@@ -320,8 +318,8 @@ mod tests {
 
     #[test]
     fn every_kind_of_giant_block_stays_under_the_limit() {
-        check(&records(1, &"x".repeat(5_000_000)));
-        check(&records(1, &"x\n".repeat(1_000_000)));
+        check(&records(1, &"x".repeat(1_000_000)));
+        check(&records(1, &"x\n".repeat(200_000)));
         check(&Document::new().text("y".repeat(100_000)));
         check(&Document::new().with(Block::Code { language: "", text: "z".repeat(100_000) }));
         let row = || vec!["cell|".repeat(20), "b".into()];

@@ -43,9 +43,9 @@ pub(super) fn tool(entry: &Entry) -> Tool {
         Value::Object(schema) => schema,
         _ => Map::new(),
     };
-    let is_terse = spec.toolset.answers_failures();
+    let is_terse = spec.toolset.is_listed_tersely();
     if is_terse {
-        shorten(&mut schema);
+        shorten(&mut schema, entry.explained);
     }
     let tool = Tool::new(Cow::Borrowed(spec.tool), Cow::Borrowed(spec.about), Arc::new(schema));
     if is_terse {
@@ -55,25 +55,24 @@ pub(super) fn tool(entry: &Entry) -> Tool {
     }
 }
 
-/// Takes out of a schema what does not help a model to call: what a name says already, and limits that are kept all
-/// the same. The reference pages have everything.
-fn shorten(schema: &mut Map<String, Value>) {
+/// Takes out of a schema what does not help a model to call: limits that are kept all the same, and what is said of
+/// arguments but those `explained`.
+fn shorten(schema: &mut Map<String, Value>, explained: &[&str]) {
     schema.remove("description");
     schema.remove("additionalProperties");
-    for property in schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
-        let Some(property) = property.1.as_object_mut() else { continue };
+    for (name, property) in schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten()
+    {
+        let Some(property) = property.as_object_mut() else { continue };
         for limit in ["minimum", "maximum", "default"] {
             property.remove(limit);
         }
-        // A sentence with a list or a quoted word says what may be sent.
-        let is_plain = |text: &str| text.len() <= 48 && !text.contains(['`', ',']);
-        if property.get("description").and_then(Value::as_str).is_some_and(is_plain) {
+        if !explained.contains(&name.as_str()) {
             property.remove("description");
         }
     }
 }
 
-/// Only what a client would not take for granted: this toolset is large, and every word of it is paid for.
+/// Only what a client would not take for granted.
 fn terse_annotations(effect: Effect) -> ToolAnnotations {
     let annotations = ToolAnnotations::new().read_only(effect == Effect::Read);
     match effect {
@@ -91,10 +90,10 @@ fn annotations(title: &str, effect: Effect) -> ToolAnnotations {
 }
 
 /// The request's schema with the argument that every tool has. An operation's own argument of the
-/// same name stands. A toolset that answers as its seed did takes the argument and does not list it.
+/// same name stands. A toolset that is listed tersely takes the argument and does not list it.
 pub fn with_format(entry: &Entry) -> Value {
     let mut schema = (entry.request_schema)();
-    if entry.spec.toolset.answers_failures() {
+    if entry.spec.toolset.is_listed_tersely() {
         return schema;
     }
     if let Some(properties) = schema["properties"].as_object_mut() {
@@ -121,7 +120,7 @@ mod tests {
             let schema = with_format(entry);
             assert_eq!(lint(&schema), Vec::<String>::new(), "{}", entry.spec.tool);
             let listed = schema["properties"][FORMAT].is_object();
-            assert!(listed || entry.spec.toolset.answers_failures(), "{}", entry.spec.tool);
+            assert!(listed || entry.spec.toolset.is_listed_tersely(), "{}", entry.spec.tool);
         }
     }
 
@@ -143,7 +142,7 @@ mod tests {
 
     #[test]
     fn the_form_named_as_default_is_the_one_that_comes() {
-        for entry in OPERATIONS.iter().filter(|entry| !entry.spec.toolset.answers_failures()) {
+        for entry in OPERATIONS.iter().filter(|entry| !entry.spec.toolset.is_listed_tersely()) {
             let said = with_format(entry)["properties"][FORMAT]["description"].to_string();
             let default = match entry.text_form {
                 TextForm::Markdown => "markdown (default)",
@@ -163,6 +162,24 @@ mod tests {
             (bytes(Selection::Whole(Toolset::Layered)), bytes(Selection::Daily(Toolset::Layered)));
         assert!(whole <= 16 << 10, "{whole} bytes");
         assert!(daily <= 5 << 10, "{daily} bytes");
+    }
+
+    #[test]
+    fn what_a_terse_list_explains_are_arguments_with_a_description() {
+        for entry in OPERATIONS.iter().filter(|entry| !entry.explained.is_empty()) {
+            assert!(entry.spec.toolset.is_listed_tersely(), "{}", entry.spec.tool);
+            let listed = tool(entry).input_schema;
+            let properties = listed["properties"].as_object().expect("properties");
+            let mut told: Vec<&str> = properties
+                .iter()
+                .filter(|(_, property)| property["description"].is_string())
+                .map(|(name, _)| name.as_str())
+                .collect();
+            let mut wanted = entry.explained.to_vec();
+            told.sort_unstable();
+            wanted.sort_unstable();
+            assert_eq!(told, wanted, "{}", entry.spec.tool);
+        }
     }
 
     #[test]

@@ -218,6 +218,32 @@ impl LoadedGeneration {
         let bytes = self.text.as_deref().unwrap_or_default().as_bytes();
         (!self.is_deletion).then(|| vault_hash(&self.salt, bytes))
     }
+
+    fn stored_size(&self) -> i64 {
+        i64::try_from(self.size).unwrap_or(i64::MAX)
+    }
+}
+
+/// A row of `vault_files` about to be written.
+struct StoredFile<'a> {
+    namespace: &'a str,
+    path: &'a VaultPath,
+    generation: i64,
+    mtime: Timestamp,
+}
+
+/// A row of `vault_generations` about to be written.
+struct StoredGeneration<'a> {
+    number: i64,
+    generation: i64,
+    at: Timestamp,
+    origin: Origin,
+    state: &'static str,
+    writer: &'a str,
+    size: i64,
+    hash: Option<[u8; 32]>,
+    /// The bytes with their salt and their id; none of a deletion, nor where they are no longer kept.
+    text: Option<(&'a str, &'a [u8; 16], Option<&'a str>)>,
 }
 
 const HEAD: &str = "f.number, f.namespace, f.path, f.generation, f.mtime, f.seq, g.size, g.hash, g.salt";
@@ -402,39 +428,70 @@ impl LedgerWrite<'_> {
             return Err(moved());
         }
         let generation = self.next_generation(head.map(|head| head.number))?;
-        let hash = new.hash();
         let size = i64::try_from(new.text.map_or(0, str::len)).unwrap_or(i64::MAX);
-        let source = NewSource {
-            namespace: new.namespace.to_owned(),
-            project: None,
-            root: format!("{ROOT}{}", new.namespace),
-            path: path.clone(),
+        let file = StoredFile { namespace: new.namespace, path: new.path, generation, mtime: new.mtime };
+        let number = self.put_source(&file, (size, new.mtime, new.hash()), seq)?;
+        let id = new.text.map(|_| vault_text_id(&new.salt));
+        let stored = StoredGeneration {
+            number,
+            generation,
+            at: self.head.get().at,
+            origin: new.origin,
+            state: DONE,
+            writer: new.writer,
             size,
-            mtime: new.mtime,
+            hash: new.hash(),
+            text: new.text.map(|text| (text, &new.salt, id.as_deref())),
+        };
+        self.put_generation(&stored, seq)?;
+        self.put_vault_file(number, &file, seq)?;
+        Ok((number, generation))
+    }
+
+    /// What the index follows of a file: its size, when it was changed, and its hash; none when it is gone.
+    fn put_source(
+        &self,
+        file: &StoredFile<'_>,
+        (size, mtime, hash): (i64, Timestamp, Option<[u8; 32]>),
+        seq: Seq,
+    ) -> Result<i64, StoreError> {
+        let source = NewSource {
+            namespace: file.namespace.to_owned(),
+            project: None,
+            root: format!("{ROOT}{}", file.namespace),
+            path: file.path.to_string(),
+            size,
+            mtime,
             hash: hash.unwrap_or_default(),
             state: if hash.is_some() { SourceState::Present } else { SourceState::Gone },
         };
-        let number = self.record_source(&source, seq)?;
+        self.record_source(&source, seq)
+    }
+
+    fn put_generation(&self, row: &StoredGeneration<'_>, seq: Seq) -> Result<(), StoreError> {
         self.transaction.post(
             "INSERT INTO vault_generations (tenant, number, generation, seq, at, origin, state, writer, size, hash,
                  salt, content, id)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
             params![
                 self.tenant,
-                number,
-                generation,
+                row.number,
+                row.generation,
                 self.place(seq)?,
-                self.head.get().at,
-                new.origin.as_str(),
-                DONE,
-                new.writer,
-                size,
-                hash.as_ref(),
-                new.text.map(|_| &new.salt),
-                new.text.map(str::as_bytes),
-                new.text.map(|_| vault_text_id(&new.salt)).as_deref()
+                row.at,
+                row.origin.as_str(),
+                row.state,
+                row.writer,
+                row.size,
+                row.hash.as_ref(),
+                row.text.map(|(_, salt, _)| salt),
+                row.text.map(|(text, ..)| text.as_bytes()),
+                row.text.and_then(|(.., id)| id)
             ],
-        )?;
+        )
+    }
+
+    fn put_vault_file(&self, number: i64, file: &StoredFile<'_>, seq: Seq) -> Result<(), StoreError> {
         self.transaction.post(
             "INSERT INTO vault_files (tenant, number, namespace, path, path_key, generation, mtime, seq)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -443,15 +500,14 @@ impl LedgerWrite<'_> {
             params![
                 self.tenant,
                 number,
-                new.namespace,
-                &path,
-                &new.path.key(),
-                generation,
-                new.mtime,
+                file.namespace,
+                &file.path.to_string(),
+                &file.path.key(),
+                file.generation,
+                file.mtime,
                 self.place(seq)?
             ],
-        )?;
-        Ok((number, generation))
+        )
     }
 
     /// Marks a generation whose file could not be written. If it is the head, the last one that held before is the
@@ -526,47 +582,25 @@ impl LedgerWrite<'_> {
         if self.vault_head(namespace, &path)?.is_some() {
             return Ok(None);
         }
-        let size = |row: &LoadedGeneration| i64::try_from(row.size).unwrap_or(i64::MAX);
-        let source = NewSource {
-            namespace: namespace.to_owned(),
-            project: None,
-            root: format!("{ROOT}{namespace}"),
-            path: path.clone(),
-            size: size(last),
-            mtime: last.at,
-            hash: last.hash().unwrap_or_default(),
-            state: if last.is_deletion { SourceState::Gone } else { SourceState::Present },
-        };
-        let number = self.record_source(&source, *seq)?;
+        // No file on disk has this time, so that the first look at it is a close one.
+        let file = StoredFile { namespace, path: place.1, generation: head, mtime: Timestamp(0) };
+        let number = self.put_source(&file, (last.stored_size(), last.at, last.hash()), *seq)?;
         for (row, seq) in generations {
-            let hash = row.hash();
-            let text = row.text.as_deref();
-            self.transaction.post(
-                "INSERT INTO vault_generations (tenant, number, generation, seq, at, origin, state, writer, size,
-                     hash, salt, content, id)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
-                params![
-                    self.tenant,
-                    number,
-                    row.generation,
-                    self.place(*seq)?,
-                    row.at,
-                    row.origin.as_str(),
-                    if row.is_failed { FAILED } else { DONE },
-                    &row.writer,
-                    size(row),
-                    hash.as_ref(),
-                    text.map(|_| &row.salt),
-                    text.map(str::as_bytes),
-                    row.id.as_deref().filter(|_| text.is_some())
-                ],
-            )?;
+            let text = row.text.as_deref().map(|text| (text, &row.salt, row.id.as_deref()));
+            let stored = StoredGeneration {
+                number,
+                generation: row.generation,
+                at: row.at,
+                origin: row.origin,
+                state: if row.is_failed { FAILED } else { DONE },
+                writer: &row.writer,
+                size: row.stored_size(),
+                hash: row.hash(),
+                text,
+            };
+            self.put_generation(&stored, *seq)?;
         }
-        self.transaction.post(
-            "INSERT INTO vault_files (tenant, number, namespace, path, path_key, generation, mtime, seq)
-             VALUES ($1, $2, $3, $4, $5, $6, 0, $7)",
-            params![self.tenant, number, namespace, &path, &place.1.key(), head, self.place(*seq)?],
-        )?;
+        self.put_vault_file(number, &file, *seq)?;
         Ok(Some(number))
     }
 

@@ -1,7 +1,7 @@
 //! The index of an older home: only what somebody wrote into it by hand is taken over, everything else is made of the
 //! files.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, path::Path};
 
 use serde::Serialize;
 use strata_core::{
@@ -61,13 +61,10 @@ pub(in crate::import) fn take(
         return Ok(report);
     }
     report.file = Some(path.display().to_string());
-    let text = files::read_regular(&path, MAX_FILE).map_err(Error::from).and_then(|bytes| {
-        String::from_utf8(bytes).map_err(|_| Error::argument("l0_file", "is not UTF-8", "name another file"))
-    });
-    let text = match text {
+    let text = match read(&path) {
         Ok(text) => text,
         Err(error) => {
-            report.left_out.push(LeftOut { file: NAME.to_owned(), reason: error.to_string() });
+            report.leave_out(NAME, &error.to_string());
             return Ok(report);
         }
     };
@@ -77,31 +74,46 @@ pub(in crate::import) fn take(
     for entry in l0::parse(&text, &Format::Hermes(TAG.to_owned())) {
         let path = entry.path.to_string();
         if home.is_of_namespace(&path) {
-            report.left_out.push(LeftOut {
-                file: path,
-                reason: "the entry is about a namespace's own file, whose index is made anew".to_owned(),
-            });
+            report.leave_out(&path, "the entry is about a namespace's own file, whose index is made anew");
             continue;
         }
         match sort(home, &shared, &entry) {
             Sort::Derived => report.derived += 1,
             Sort::ByHand if known.contains(&path) => report.known += 1,
             Sort::ByHand => {
-                if let Some(summary) = Gate::default().field("summary", Some(&said(&entry)))? {
-                    if !dry_run {
-                        let place = Place::new(shared.clone(), entry.path.clone());
-                        manage::take_over(engine, call, &place, &summary, tool)?;
-                    }
-                    report.added += 1;
-                }
+                let place = Place::new(shared.clone(), entry.path.clone());
+                report.added += usize::from(take_over(engine, call, &place, &entry, (tool, dry_run))?);
             }
-            Sort::Astray => report.left_out.push(LeftOut {
-                file: path,
-                reason: "the entry points at a file that is not there".to_owned(),
-            }),
+            Sort::Astray => report.leave_out(&path, "the entry points at a file that is not there"),
         }
     }
     Ok(report)
+}
+
+fn read(path: &Path) -> Result<String, Error> {
+    let bytes = files::read_regular(path, MAX_FILE)?;
+    String::from_utf8(bytes).map_err(|_| Error::argument("l0_file", "is not UTF-8", "name another file"))
+}
+
+/// Takes over an entry by hand, or only looks whether it would be. False when nothing of it may be stored.
+fn take_over(
+    engine: &Engine,
+    call: &Call<'_>,
+    place: &Place,
+    entry: &Entry,
+    (tool, dry_run): (&str, bool),
+) -> Result<bool, Error> {
+    let Some(summary) = Gate::default().field("summary", Some(&said(entry)))? else { return Ok(false) };
+    if !dry_run {
+        manage::take_over(engine, call, place, &summary, tool)?;
+    }
+    Ok(true)
+}
+
+impl IndexReport {
+    fn leave_out(&mut self, file: &str, reason: &str) {
+        self.left_out.push(LeftOut { file: file.to_owned(), reason: reason.to_owned() });
+    }
 }
 
 enum Sort {

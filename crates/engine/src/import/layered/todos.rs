@@ -181,27 +181,15 @@ fn older(
     let title = fields.text("title")?;
     let content = fields.text("content")?.or_else(|| title.clone()).ok_or("it says nothing")?;
     let mut notes = fields.text("notes")?;
-    let id = TodoId::parse(&older_id).unwrap_or_else(|_| {
-        let created = fields.date_as_written("created_at");
-        let key = RowKey { table: TABLE, id: older_id.clone(), created };
+    let (id, is_made) = id_of(fields, &older_id, scope);
+    if is_made {
         // Whoever knows it by its older id finds that in its notes.
         let told = format!("layered-memory id: {older_id}");
-        notes = Some(notes.take().map_or_else(|| told.clone(), |notes| format!("{notes}\n\n{told}")));
-        key.id(IdKind::Todo, SOURCE_LAYERED, scope, "").into()
-    });
+        notes = Some(notes.map_or_else(|| told.clone(), |notes| format!("{notes}\n\n{told}")));
+    }
     let status = word(fields, "status", Status::Pending, Status::parse, (name, report))?;
     let priority = word(fields, "priority", Priority::Medium, Priority::parse, (name, report))?;
-    let created_at = fields.date("created_at").unwrap_or_else(|undated| {
-        report.adjust(name, &undated.0);
-        now
-    });
-    let updated_at = fields.date("updated_at").unwrap_or(created_at);
-    let closed = |name: &str| fields.date(name).unwrap_or(updated_at);
-    let stamps = match status {
-        Status::Completed => Stamps { completed_at: Some(closed("completed_at")), cancelled_at: None },
-        Status::Cancelled => Stamps { completed_at: None, cancelled_at: Some(closed("cancelled_at")) },
-        Status::Pending | Status::InProgress => Stamps::default(),
-    };
+    let (created_at, updated_at, stamps) = times(fields, status, now, (name, report));
     let todo = OlderTodo {
         id,
         domain: fields.text("domain")?.unwrap_or_default(),
@@ -217,6 +205,38 @@ fn older(
         stamps,
     };
     Ok((older_id, todo))
+}
+
+/// The id that a todo has here, and whether it was made for it: an older one that cannot be an id of ours always becomes
+/// the same.
+fn id_of(fields: &Fields<'_>, older: &str, scope: &Scope) -> (TodoId, bool) {
+    if let Ok(id) = TodoId::parse(older) {
+        return (id, false);
+    }
+    let created = fields.date_as_written("created_at");
+    let key = RowKey { table: TABLE, id: older.to_owned(), created };
+    (key.id(IdKind::Todo, SOURCE_LAYERED, scope, "").into(), true)
+}
+
+/// When it was made, when it was last changed, and when it was closed.
+fn times(
+    fields: &Fields<'_>,
+    status: Status,
+    now: Timestamp,
+    (name, report): (&str, &mut TodoReport),
+) -> (Timestamp, Timestamp, Stamps) {
+    let created = fields.date("created_at").unwrap_or_else(|undated| {
+        report.adjust(name, &undated.0);
+        now
+    });
+    let updated = fields.date("updated_at").unwrap_or(created);
+    let closed = |column: &str| Some(fields.date(column).unwrap_or(updated));
+    let stamps = match status {
+        Status::Completed => Stamps { completed_at: closed("completed_at"), cancelled_at: None },
+        Status::Cancelled => Stamps { completed_at: None, cancelled_at: closed("cancelled_at") },
+        Status::Pending | Status::InProgress => Stamps::default(),
+    };
+    (created, updated, stamps)
 }
 
 /// A word of a fixed set; another one becomes the default and is told.

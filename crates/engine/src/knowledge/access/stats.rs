@@ -4,16 +4,19 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_core::time::{DAY, Timestamp};
+use strata_core::{
+    knowledge::name::stem,
+    time::{DAY, Timestamp},
+};
 use strata_store::ledger::{AccessFilter, FileAccesses};
 
-use super::{domain, recent, two_decimals, written};
+use super::{recent, written};
 use crate::{
     engine::Engine,
     error::Error,
     knowledge::vault,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
-    render::{Block, Document, Mark, Render, counted},
+    render::{Block, Document, Mark, Render, counted, rounded},
 };
 
 /// See the module.
@@ -133,10 +136,10 @@ impl Operation for GetAccessStats {
 impl Top {
     fn of(file: &FileAccesses) -> Self {
         Self {
-            domain: domain(&file.path).to_owned(),
+            domain: stem(&file.path).to_owned(),
             hits: file.hits,
             last_access: file.last.to_rfc3339(),
-            avg_score: file.score.map(two_decimals),
+            avg_score: file.score.map(|score| rounded(score, 2)),
         }
     }
 }
@@ -166,7 +169,7 @@ fn zombies(files: &[Age], known: &[FileAccesses], now: Timestamp) -> Vec<Zombie>
     let mut found: Vec<Zombie> = files
         .iter()
         .filter(|file| age(file).is_none_or(|days| days >= GRACE_DAYS) && !is_known(file))
-        .map(|file| Zombie { domain: domain(&file.path).to_owned(), age_days: age(file) })
+        .map(|file| Zombie { domain: stem(&file.path).to_owned(), age_days: age(file) })
         .collect();
     found.sort_by(|a, b| b.age_days.cmp(&a.age_days).then(a.domain.cmp(&b.domain)));
     found

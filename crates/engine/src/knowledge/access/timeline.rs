@@ -4,15 +4,18 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_core::{knowledge::name::VaultPath, time::Timestamp};
+use strata_core::{
+    knowledge::name::{VaultPath, stem},
+    time::Timestamp,
+};
 use strata_store::ledger::{AccessFilter, AccessRow, LedgerRead};
 
-use super::{domain, recent, two_decimals, written};
+use super::{recent, written};
 use crate::{
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
-    render::{Block, Document, Mark, Render},
+    render::{Block, Document, Mark, Render, rounded},
 };
 
 /// See the module.
@@ -80,6 +83,7 @@ impl Operation for GetDomainTimeline {
         effect: Effect::Read,
         audience: Audience::Everyone,
     };
+    const EXPLAINED: &'static [&'static str] = &["domain"];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
@@ -96,7 +100,7 @@ impl Operation for GetDomainTimeline {
         Ok(Response {
             success: true,
             stats: Stats {
-                domain: domain(&path).to_owned(),
+                domain: stem(&path).to_owned(),
                 hits_in_window: within.len(),
                 total_hits: all.len(),
                 last_access: all.first().map(|access| access.at.to_rfc3339()),
@@ -119,7 +123,7 @@ fn path_of(text: &str) -> Result<String, Error> {
 
 fn mean(accesses: &[&AccessRow]) -> Option<f64> {
     let scores: Vec<f64> = accesses.iter().filter_map(|access| access.score).collect();
-    (!scores.is_empty()).then(|| two_decimals(scores.iter().sum::<f64>() / scores.len() as f64))
+    (!scores.is_empty()).then(|| rounded(scores.iter().sum::<f64>() / scores.len() as f64, 2))
 }
 
 impl Render for Response {

@@ -3,6 +3,7 @@
 use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strata_core::knowledge::name::stem;
 use strata_store::ledger::VaultChangeFilter;
 
 use super::{DISABLED, Line, RenderingState, is_enabled, operations, rendering, visible};
@@ -90,12 +91,12 @@ impl Operation for GetMemoryChangelog {
         effect: Effect::Read,
         audience: Audience::Everyone,
     };
+    const EXPLAINED: &'static [&'static str] = &["operation", "surface", "since"];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let limit = request.limit.unwrap_or(DEFAULT_LIMIT) as usize;
-        let domain =
-            request.domain.as_deref().map(|name| name.strip_suffix(".md").unwrap_or(name).to_owned());
+        let domain = request.domain.as_deref().map(|name| stem(name).to_owned());
         let since = request::moment(&TimeZone::UTC, "since", request.since.as_deref())?;
         let filter = VaultChangeFilter {
             namespaces: visible(call)?,

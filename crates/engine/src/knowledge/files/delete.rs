@@ -7,7 +7,7 @@ use strata_core::{
     policy::Action,
 };
 
-use super::{Beside, existing, missing};
+use super::{Beside, existing};
 use crate::{
     engine::Engine,
     error::Error,
@@ -68,7 +68,7 @@ impl Operation for DeleteKnowledgeFile {
         let change = Change { action: Action::Forget, ..Change::new(TOOL) };
         let mut size = 0;
         let written = vault::edit(engine, call, &place, &change, &mut |before| {
-            let before = before.ok_or_else(|| missing(&place))?;
+            let before = before.ok_or_else(|| place.no_file())?;
             size = before.len();
             let event = Event::new(Logged::DomainDeleted, format!("{file} was deleted"))
                 .tokens(Some(body_token(before)), None)

@@ -8,11 +8,7 @@ use super::existing;
 use crate::{
     engine::Engine,
     error::Error,
-    knowledge::{
-        access::{self, Access, AccessKind},
-        room::{REPLY, fitting},
-        vault,
-    },
+    knowledge::{access, room::Page, vault},
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset, is_default},
     render::{Block, Document, Mark, Record, Render, Trust},
 };
@@ -69,55 +65,31 @@ impl Operation for GetKnowledgeFile {
         audience: Audience::Everyone,
     };
     const IS_DAILY: bool = true;
+    const EXPLAINED: &'static [&'static str] = &["offset"];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let place = existing(engine, call, &request.filename)?;
         let read = vault::read(engine, call, &place)?;
-        let file = place.path.to_string();
         let redaction = redact(read.text());
         let mut redacted: Vec<&'static str> =
             redaction.findings.iter().map(|finding| finding.family.as_str()).collect();
         redacted.sort_unstable();
         redacted.dedup();
         let text = redaction.text.as_ref();
-        let offset = text.floor_char_boundary(request.offset.unwrap_or(0) as usize);
-        let page = page(&text[offset..]);
-        let next = offset + page.len();
-        let truncated = next < text.len();
-        access::log(
-            engine,
-            call,
-            &[Access {
-                namespace: place.namespace.as_str(),
-                path: &file,
-                kind: AccessKind::GetFile,
-                query: None,
-                rank: None,
-                score: None,
-            }],
-        );
+        let page = Page::of(text, request.offset);
+        access::log_read(engine, call, &read.head);
         Ok(Response {
             success: true,
-            content: page.to_owned(),
+            file: place.path.to_string(),
+            content: page.text.to_owned(),
             size_bytes: text.len(),
-            offset,
-            truncated,
-            next_offset: truncated.then_some(next),
+            offset: page.offset,
+            truncated: page.next.is_some(),
+            next_offset: page.next,
             redacted,
-            file,
         })
     }
-}
-
-/// The beginning of a text that fits on a page: whole lines, unless one line alone is longer.
-fn page(text: &str) -> &str {
-    let most = fitting(text, REPLY);
-    if most.len() == text.len() {
-        return most;
-    }
-    let lines = most.rfind('\n').map_or(0, |at| at + 1);
-    if lines > most.len() / 2 { &most[..lines] } else { most }
 }
 
 impl Render for Response {
@@ -137,25 +109,5 @@ impl Render for Response {
             Some(next) => document.note(Mark::Info, format!("more follows: `offset` {next}")),
             None => document,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pages_cover_the_text_and_end_with_a_line() {
-        let text = "字 of a line\n".repeat(9_000) + &"长".repeat(40_000);
-        let (mut at, mut pages) = (0, 0);
-        while at < text.len() {
-            let page = page(&text[at..]);
-            assert!(!page.is_empty() && crate::knowledge::room::cost(page) <= REPLY);
-            at += page.len();
-            pages += 1;
-        }
-        assert!((6..9).contains(&pages), "{pages}");
-        assert_eq!(at, text.len());
-        assert!(page(&text).ends_with('\n'));
     }
 }

@@ -7,12 +7,9 @@ use strata_core::knowledge::health::LARGE;
 use crate::{
     engine::Engine,
     error::Error,
-    knowledge::{
-        recall::rounded,
-        vault::{self, FileHead},
-    },
+    knowledge::vault::{self, FileHead},
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset, is_default},
-    render::{Block, Document, Mark, Render},
+    render::{Block, Document, Mark, Render, rounded},
 };
 
 /// See the module.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_core::knowledge::{changelog::Operation as Logged, digest::body_token};
 
-use super::{Beside, existing, missing};
+use super::{Beside, existing};
 use crate::{
     engine::Engine,
     error::Error,
@@ -77,6 +77,7 @@ impl Operation for UpdateKnowledgeFile {
         effect: Effect::Write,
         audience: Audience::Everyone,
     };
+    const EXPLAINED: &'static [&'static str] = &["expected_hash"];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
@@ -87,7 +88,7 @@ impl Operation for UpdateKnowledgeFile {
         let expected = request.expected_hash.as_deref().map(str::trim).filter(|token| !token.is_empty());
         let mut old_size = 0;
         let written = vault::edit(engine, call, &place, &Change::new(TOOL), &mut |before| {
-            let before = before.ok_or_else(|| missing(&place))?;
+            let before = before.ok_or_else(|| place.no_file())?;
             let token = body_token(before);
             if let Some(expected) = expected.filter(|expected| *expected != token) {
                 return Err(Error::Conflict {

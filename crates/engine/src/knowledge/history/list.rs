@@ -91,6 +91,7 @@ impl Operation for GetKnowledgeHistory {
         effect: Effect::Read,
         audience: Audience::Everyone,
     };
+    const EXPLAINED: &'static [&'static str] = &["filename"];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
@@ -100,7 +101,7 @@ impl Operation for GetKnowledgeHistory {
             return Err(Error::NotFound {
                 what: "file of knowledge, now or earlier,",
                 id: place.path.to_string(),
-                hint: "`list_memory_stats` lists the files".into(),
+                hint: "`list_memory_stats` and `strata knowledge stats` list the files that are there".into(),
             });
         }
         let limit = request.limit.unwrap_or(DEFAULT_LIMIT) as usize;

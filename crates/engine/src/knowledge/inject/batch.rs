@@ -131,6 +131,7 @@ impl Operation for BatchInjectKnowledge {
         audience: Audience::Everyone,
     };
     const OLDER_TOOLS: &'static [&'static str] = &["batch_inject_knowledge_tool"];
+    const EXPLAINED: &'static [&'static str] = &["items", "routing_override"];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {

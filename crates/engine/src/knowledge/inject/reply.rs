@@ -13,7 +13,7 @@ use strata_core::{
 
 use super::{
     beside::{Annotation, Refusal, Report, Synced},
-    write::{added_bytes, rounded},
+    write::added_bytes,
 };
 use crate::{
     knowledge::{
@@ -21,7 +21,7 @@ use crate::{
         vault::Place,
     },
     operation::is_default,
-    render::{Document, Mark, Record, Render, Trust, shortened},
+    render::{Document, Mark, Record, Render, Trust, rounded, shortened},
 };
 
 /// What became of a write.
@@ -319,7 +319,7 @@ impl Outcome {
                     .collect(),
                 new_content: fitting(about.content, NEW_TEXT).to_owned(),
                 expected_hash: expected_hash.clone(),
-                hint: "nothing is written yet: send one text for the family with `fuse` and this `expected_hash`, under the heading it shall have; `mode` append keeps a section of its own",
+                hint: "nothing is written yet: send one text for the family with `fuse` true and this `expected_hash`, under the heading it shall have; `mode` append keeps a section of its own",
             },
             Handshake::Conflict { expected_hash, current_hash } => {
                 Self::conflict(expected_hash.as_ref(), current_hash.as_ref())
@@ -344,7 +344,7 @@ impl Outcome {
             fusion: Fusion {
                 hit_section: hit.heading.clone(),
                 hit_domain: about.place.domain().to_owned(),
-                cosine: likest.map_or(0.0, |like| rounded(like.similarity)),
+                cosine: likest.map_or(0.0, |like| rounded(like.similarity, 4)),
                 old_body: fitting(&hit.body, OLD_TEXT).to_owned(),
                 new_content: fitting(about.content, NEW_TEXT).to_owned(),
                 expected_hash: expected_hash.to_owned(),
@@ -352,13 +352,13 @@ impl Outcome {
                     || fitting(about.content, NEW_TEXT) != about.content,
             },
             thresholds_source: "default",
-            hint: "nothing is written yet: send one text for both to this section with `fuse` and this `expected_hash`; `mode` append writes it beside",
+            hint: "nothing is written yet: send one text for both to this section with `fuse` true and this `expected_hash`; `mode` append writes it beside",
         }
     }
 
     fn conflict(expected_hash: Option<&String>, current_hash: Option<&String>) -> Self {
         let reason = match (expected_hash, current_hash) {
-            (None, _) => "fuse needs expected_hash: the token of the text that it replaces",
+            (None, _) => "`fuse` needs `expected_hash`: the token of the text that it replaces",
             (Some(_), None) => "the section is not there",
             (Some(_), Some(_)) => "the section is not what the token stands for: somebody wrote it meanwhile",
         };
@@ -367,7 +367,7 @@ impl Outcome {
             expected_hash: expected_hash.cloned(),
             current_hash: current_hash.cloned(),
             reason: reason.to_owned(),
-            hint: "read the section again, or send the text without fuse to get its token",
+            hint: "read it again with `get_section`, or send the text without `fuse` to get its token",
         }
     }
 
@@ -375,14 +375,14 @@ impl Outcome {
         let ratio = submitted_bytes as f64 / family_bytes.max(1) as f64;
         let reason = format!(
             "{submitted_bytes} bytes for {family_size} sections of {family_bytes}: one text for a family is shorter than {} %",
-            rounded(ceiling * 100.0)
+            rounded(ceiling * 100.0, 4)
         );
         Self::TooLong {
             error: format!("nothing was written: {reason}"),
             family_size,
             family_bytes,
             submitted_bytes,
-            ratio: rounded(ratio),
+            ratio: rounded(ratio, 4),
             ceiling,
             reason,
             hint: "say once what the sections have in common",
@@ -483,7 +483,7 @@ impl Dedup {
         let Some(like) = &decided.likest else { return Self::default() };
         Self {
             similar_found: true,
-            similarity: rounded(like.similarity),
+            similarity: rounded(like.similarity, 4),
             matched_file: Some(like.file.clone().unwrap_or_else(|| file.to_owned())),
             matched_section: Some(like.heading.clone()),
             suggestion: Some(suggestion(decided.action)),

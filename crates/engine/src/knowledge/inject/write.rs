@@ -21,7 +21,7 @@ use crate::{
     gate::Gate,
     knowledge::vault::{self, Change, Edited, Event, Place, Written},
     operation::Call,
-    render::shortened,
+    render::{rounded, shortened},
 };
 
 /// What a caller asks for.
@@ -194,7 +194,7 @@ fn event(operation: Operation, decided: &Decided, place: &Place, write: &Write<'
         .with("bytes_written", size(added_bytes(old, new)))
         .with("file_size_bytes", size(new.len()))
         .with("match_kind", likest.map(|like| like.kind.as_str()))
-        .with("similarity", likest.map_or(0.0, |like| rounded(like.similarity)))
+        .with("similarity", likest.map_or(0.0, |like| rounded(like.similarity, 4)))
         .with("family_size_before", decided.family_size_before.map(size))
         .with("sections_removed", decided.family_size_before.map(|members| size(members.saturating_sub(1))))
 }
@@ -208,11 +208,6 @@ pub(super) fn added_bytes(old: &str, new: &str) -> usize {
     new.len() - before - after
 }
 
-/// With four decimals.
-pub(super) fn rounded(share: f64) -> f64 {
-    (share * 10_000.0).round() / 10_000.0
-}
-
 fn refused(error: &InjectError) -> Error {
     match error {
         InjectError::Empty => {
@@ -223,7 +218,7 @@ fn refused(error: &InjectError) -> Error {
         }
         InjectError::Edit(EditError::Structure(_)) => Error::Conflict {
             message: error.to_string(),
-            hint: "close what is left open in the file with an editor or update_knowledge_file".into(),
+            hint: "close what is left open in the file with an editor or `update_knowledge_file`".into(),
         },
         InjectError::Edit(EditError::NoSection(_)) => Error::Internal(error.to_string()),
     }

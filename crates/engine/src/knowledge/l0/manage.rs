@@ -88,6 +88,7 @@ impl Operation for ManageL0Entry {
         audience: Audience::Everyone,
     };
     const OLDER_TOOLS: &'static [&'static str] = &["manage_l0_entry_tool"];
+    const EXPLAINED: &'static [&'static str] = &["action", "domain"];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_core::knowledge::{
     l0::{self, Difference, Entry, Format, Rendered, TAG},
-    name::Name,
+    name::{Name, stem},
 };
 
 use super::{
@@ -112,6 +112,21 @@ impl Report {
         Self { note: Some(why.to_owned()), ..Self::default() }
     }
 
+    /// Brings the file to its new text, where there is one and it has another, and tells which it was.
+    fn write(&mut self, file: Option<&IndexFile>, text: &str) -> Result<(), Error> {
+        match file {
+            None => self.note = Some("the index is made whenever it is read; there is no file".into()),
+            Some(file) if file.text.as_deref() == Some(text) => {
+                self.note = Some("the file was up to date".into());
+            }
+            Some(file) => {
+                file.replace(text)?;
+                self.bytes_written = Some(text.len());
+            }
+        }
+        Ok(())
+    }
+
     /// It could not be done.
     pub(super) fn failed(error: &Error) -> Self {
         Self { error: Some(format!("{error}; {}", error.hint())), ..Self::default() }
@@ -153,6 +168,7 @@ impl Operation for SyncL0Index {
         audience: Audience::Everyone,
     };
     const OLDER_TOOLS: &'static [&'static str] = &["sync_l0_index_tool"];
+    const EXPLAINED: &'static [&'static str] = &["format"];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Report, Error> {
@@ -184,8 +200,8 @@ pub(super) fn sync(
     let _lock = if wanted.dry_run { None } else { file::lock(engine, call, namespace)? };
     let file = IndexFile::read(engine, namespace)?;
     let mut index = build(engine, call, namespace)?;
-    let old_text = file.as_ref().and_then(|file| file.text.clone());
-    let old = old_text.as_deref().map(|text| l0::parse(text, &format));
+    let old_text = file.as_ref().and_then(|file| file.text.as_deref());
+    let old = old_text.map(|text| l0::parse(text, &format));
     if let (Some(file), Some(old), true) = (&file, &old, wanted.adopt && !wanted.dry_run)
         && manage::adopt(engine, call, &index, old, &file.path)?
     {
@@ -204,22 +220,13 @@ pub(super) fn sync(
         l0_file: file.as_ref().map(|file| file.path.display().to_string()),
         l0_format: word(&format),
         l1_files_found: index.files,
-        ..told(&index.entries, &rendered, found, &turnover, old_text.as_deref())
+        ..told(&index.entries, &rendered, found, &turnover, old_text)
     };
     if wanted.dry_run {
         report.preview = Some(rendered.text);
         return Ok(report);
     }
-    match &file {
-        None => report.note = Some("the index is made whenever it is read; there is no file".into()),
-        Some(_) if old_text.as_deref() == Some(rendered.text.as_str()) => {
-            report.note = Some("the file was up to date".into());
-        }
-        Some(file) => {
-            file.replace(&rendered.text)?;
-            report.bytes_written = Some(rendered.text.len());
-        }
-    }
+    report.write(file.as_ref(), &rendered.text)?;
     events::record(engine, call, &index, &turnover, wanted.tool)?;
     Ok(report)
 }
@@ -238,7 +245,7 @@ fn told(
         Some(found) if !is_cut => (found.added, found.removed),
         _ => (turnover.added.clone(), turnover.removed.clone()),
     };
-    let domain = |path: &String| path.strip_suffix(".md").unwrap_or(path).to_owned();
+    let domain = |path: &String| stem(path).to_owned();
     Report {
         success: true,
         entries_added: added.len(),

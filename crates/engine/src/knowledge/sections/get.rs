@@ -8,11 +8,7 @@ use super::{existing, position};
 use crate::{
     engine::Engine,
     error::Error,
-    knowledge::{
-        access::{self, Access, AccessKind},
-        room::{REPLY, fitting},
-        vault,
-    },
+    knowledge::{access, room::Page, vault},
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset, is_default},
     render::{Block, Document, Mark, Record, Render, Trust},
 };
@@ -71,6 +67,7 @@ impl Operation for GetSection {
         effect: Effect::Read,
         audience: Audience::Everyone,
     };
+    const EXPLAINED: &'static [&'static str] = &["ordinal"];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
@@ -78,30 +75,20 @@ impl Operation for GetSection {
         let read = vault::read(engine, call, &place)?;
         let outline = Outline::parse(read.text());
         let at = position(&outline, &request.section, request.ordinal)?;
-        let (body, file) = (outline.body(at), place.path.to_string());
+        let body = outline.body(at);
         let shown = redact(body);
         let text = shown.text.as_ref();
-        let offset = text.floor_char_boundary(request.offset.unwrap_or(0) as usize);
-        let page = fitting(&text[offset..], REPLY);
-        let next = offset + page.len();
-        let one = Access {
-            namespace: place.namespace.as_str(),
-            path: &file,
-            kind: AccessKind::GetFile,
-            query: None,
-            rank: None,
-            score: None,
-        };
-        access::log(engine, call, &[one]);
+        let page = Page::of(text, request.offset);
+        access::log_read(engine, call, &read.head);
         Ok(Response {
             success: true,
             section: outline.entries()[at].heading.clone(),
-            content: page.to_owned(),
+            file: place.path.to_string(),
+            content: page.text.to_owned(),
             hash: body_token(body),
             size_bytes: text.len(),
-            truncated: next < text.len(),
-            next_offset: (next < text.len()).then_some(next),
-            file,
+            truncated: page.next.is_some(),
+            next_offset: page.next,
         })
     }
 }

@@ -69,6 +69,7 @@ impl Operation for RenameSection {
         effect: Effect::Write,
         audience: Audience::Everyone,
     };
+    const EXPLAINED: &'static [&'static str] = &["ordinal"];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {

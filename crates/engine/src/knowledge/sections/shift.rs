@@ -8,7 +8,7 @@ use strata_core::{
     policy::Action,
 };
 
-use super::{change_one, event, existing, no_file, not_possible, position, synced};
+use super::{change_one, event, existing, not_possible, position, synced};
 use crate::{
     engine::Engine,
     error::Error,
@@ -68,6 +68,7 @@ impl Operation for MoveSection {
         effect: Effect::Write,
         audience: Audience::Everyone,
     };
+    const EXPLAINED: &'static [&'static str] = &["to_domain", "ordinal"];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
@@ -131,7 +132,7 @@ fn between(
     let [from, into] = places;
     let names = (from.path.to_string(), into.path.to_string());
     let written = vault::edit_all(engine, call, places, &Change::new(TOOL), &mut |texts| {
-        let source = texts.first().copied().flatten().ok_or_else(|| no_file(from))?;
+        let source = texts.first().copied().flatten().ok_or_else(|| from.no_file())?;
         let target = texts.get(1).copied().flatten();
         let new_file = format!("# {}\n", into.domain());
         let outline = Outline::parse(source);

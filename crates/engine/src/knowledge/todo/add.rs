@@ -60,6 +60,7 @@ impl Operation for Add {
         effect: Effect::Write,
         audience: Audience::Everyone,
     };
+    const EXPLAINED: &'static [&'static str] = &["priority"];
     const TEXT_FORM: TextForm = TextForm::Json;
     const IS_DAILY: bool = true;
 

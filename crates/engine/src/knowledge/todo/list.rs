@@ -70,6 +70,7 @@ impl Operation for List {
         effect: Effect::Read,
         audience: Audience::Everyone,
     };
+    const EXPLAINED: &'static [&'static str] = &["status", "priority"];
     const TEXT_FORM: TextForm = TextForm::Json;
     const IS_DAILY: bool = true;
 

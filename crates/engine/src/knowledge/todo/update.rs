@@ -174,6 +174,7 @@ impl Operation for Update {
         effect: Effect::Write,
         audience: Audience::Everyone,
     };
+    const EXPLAINED: &'static [&'static str] = &["status", "priority", "clear"];
     const TEXT_FORM: TextForm = TextForm::Json;
     const IS_DAILY: bool = true;
     const ALIASES: &'static [(&'static str, &'static str)] = &[("id", "todo_id")];

@@ -184,6 +184,7 @@ fn flattened(values: Vec<Value>) -> Vec<Value> {
     actions
 }
 
+/// Judges an action that was sent, does it where it is safe, and tells what came of it.
 fn attend(
     engine: &Engine,
     call: &Call<'_>,
@@ -194,8 +195,8 @@ fn attend(
     let sent: Sent = match serde_json::from_value(value) {
         Ok(sent) => sent,
         Err(error) => {
-            let reason = format!("is no action: {error}");
-            response.rejected.push(Outcome { index, reason: shown(&reason), ..Outcome::default() });
+            let reason = shown(&format!("is no action: {error}"));
+            response.rejected.push(Outcome { index, reason, ..Outcome::default() });
             return;
         }
     };
@@ -210,33 +211,21 @@ fn attend(
         force: sent.force,
     };
     let (states, words) = engine.states();
-    let outcome = |line, reason: String| Outcome {
+    let outcome = |said: String| Outcome {
         index,
         action: shown(sent.action.trim()),
         file: file.map(shown),
-        line,
-        reason: shown(&reason),
+        line: sent.line,
+        reason: shown(&said),
         ..Outcome::default()
     };
     match judge(&asked, known.map(|file| file.file.text()), states, words) {
-        Judgement::Reject(reason) => response.rejected.push(outcome(sent.line, reason.to_string())),
-        Judgement::Skip(reason) => response.skipped.push(outcome(sent.line, reason.to_string())),
+        Judgement::Reject(reason) => response.rejected.push(outcome(reason.to_string())),
+        Judgement::Skip(reason) => response.skipped.push(outcome(reason.to_string())),
         Judgement::Do(work) => {
             let line = if let Work::CreateTodo(made) = &work { Some(made.line) } else { None };
-            match perform(engine, call, &work, known, response.dry_run) {
-                Ok(done) => {
-                    let entry = Outcome { todo_id: done.todo_id, ..outcome(line, done.said) };
-                    match (done.is_skipped, response.dry_run) {
-                        (true, _) => response.skipped.push(entry),
-                        (false, true) => response.would_apply.push(entry),
-                        (false, false) => response.applied.push(entry),
-                    }
-                }
-                Err(error) => {
-                    let hint = Some(error.hint().to_string());
-                    response.errors.push(Outcome { hint, ..outcome(line, error.to_string()) });
-                }
-            }
+            let done = perform(engine, call, &work, known, response.dry_run);
+            response.tell(done, |said| Outcome { line, ..outcome(said) });
         }
     }
 }
@@ -349,6 +338,24 @@ fn create_todo(
 }
 
 impl Response {
+    /// Tells what came of an action that is safe.
+    fn tell(&mut self, done: Result<Done, Error>, outcome: impl Fn(String) -> Outcome) {
+        match done {
+            Ok(done) => {
+                let list = match (done.is_skipped, self.dry_run) {
+                    (true, _) => &mut self.skipped,
+                    (false, true) => &mut self.would_apply,
+                    (false, false) => &mut self.applied,
+                };
+                list.push(Outcome { todo_id: done.todo_id, ..outcome(done.said) });
+            }
+            Err(error) => {
+                let hint = Some(error.hint().to_string());
+                self.errors.push(Outcome { hint, ..outcome(error.to_string()) });
+            }
+        }
+    }
+
     /// Counts, then leaves what fits into the reply.
     fn conclude(&mut self) {
         let counts = |response: &Self| {

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_core::{
     knowledge::{
-        calibration::calibrate,
+        calibration::{Thresholds, Uncalibrated, calibrate},
+        name::stem,
         promotion::{MOST_PAIRS, nearest_pairs},
     },
     scope::SHARED,
@@ -24,12 +25,11 @@ use crate::{
     error::Error,
     knowledge::{
         files::Readable,
-        recall::rounded,
         room::{REPLY, keep_fitting},
         vault::{self, Place},
     },
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
-    render::{Document, Mark, Record, Render, counted},
+    render::{Document, Mark, Record, Render, counted, rounded},
 };
 
 /// See the module.
@@ -132,6 +132,7 @@ impl Operation for ReconcileKnowledge {
         audience: Audience::Everyone,
     };
     const OLDER_TOOLS: &'static [&'static str] = &["reconcile_knowledge_tool"];
+    const EXPLAINED: &'static [&'static str] = &["checks"];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
@@ -185,16 +186,7 @@ fn chosen(words: &[String]) -> Result<BTreeSet<&'static str>, Error> {
 
 /// The places of the files that were asked for.
 fn asked(engine: &Engine, call: &Call<'_>, domains: &[String]) -> Result<Vec<Place>, Error> {
-    let named = domains.iter().map(|name| vault::locate(engine, call, "domains", name));
-    let places = named.collect::<Result<Vec<_>, _>>()?;
-    match places.iter().find(|place| !place.exists) {
-        None => Ok(places),
-        Some(place) => Err(Error::NotFound {
-            what: "file of knowledge",
-            id: place.path.to_string(),
-            hint: "`list_memory_stats` lists the files".into(),
-        }),
-    }
+    domains.iter().map(|name| vault::locate_existing(engine, call, "domains", name)).collect()
 }
 
 /// What takes the vectors of all sections.
@@ -229,25 +221,27 @@ fn by_meaning(
         keep_fitting(&mut pairs, REPLY / 2);
         response.cross_dup = Some(pairs);
     }
-    if let (true, Some(found)) = (checks.contains("calibrate"), found) {
-        response.calibrate = Some(match found {
-            Ok(found) => Calibration {
+    if checks.contains("calibrate") {
+        response.calibrate = found.map(|found| Calibration::of(found, embedded.places.len()));
+    }
+    Ok(())
+}
+
+impl Calibration {
+    fn of(found: Result<Thresholds, Uncalibrated>, sections: usize) -> Self {
+        match found {
+            Ok(found) => Self {
                 calibrated: true,
-                sections: embedded.places.len(),
+                sections,
                 valley: Some(rounded(found.valley, 4)),
                 fuse: Some(rounded(found.fuse, 4)),
                 merge: Some(rounded(found.merge, 4)),
                 skip: Some(rounded(found.skip, 4)),
                 reason: "`knowledge.similarity` in config.toml sets them".to_owned(),
             },
-            Err(why) => Calibration {
-                sections: embedded.places.len(),
-                reason: why.to_string(),
-                ..Calibration::default()
-            },
-        });
+            Err(why) => Self { sections, reason: why.to_string(), ..Self::default() },
+        }
     }
-    Ok(())
 }
 
 fn pairs(files: &[Readable], embedded: &Embedded, least: f64) -> Result<Vec<Pair>, Error> {
@@ -258,7 +252,7 @@ fn pairs(files: &[Readable], embedded: &Embedded, least: f64) -> Result<Vec<Pair
         let (file, section) = embedded.places[row];
         let Readable { head, file } = &files[file];
         let path = head.path.to_string();
-        let domain = path.strip_suffix(".md").unwrap_or(&path).to_owned();
+        let domain = stem(&path).to_owned();
         (head, domain, shown(&file.entries()[section].title))
     };
     Ok(found

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use strata_core::{
     knowledge::{
         health::{self, Health, Issue as Fault, WikiLink, wiki_links},
-        name::VaultPath,
+        name::{VaultPath, stem},
         state::{Action, Finding, scan},
     },
     time::DAY,
@@ -24,12 +24,11 @@ use crate::{
     knowledge::{
         files::Readable,
         l0::{self, Consistency},
-        recall::rounded,
         room::{REPLY, keep_fitting},
         vault,
     },
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset, is_default},
-    render::{Document, Mark, Render, counted},
+    render::{Document, Mark, Render, counted, rounded},
 };
 
 /// See the module.
@@ -182,15 +181,7 @@ fn named(engine: &Engine, call: &Call<'_>, name: &str, problems: &[Trouble]) -> 
     if problems.iter().any(|problem| problem.file == name) {
         return Ok(name.to_owned());
     }
-    let place = vault::locate(engine, call, "filename", name)?;
-    if place.exists {
-        return Ok(place.path.to_string());
-    }
-    Err(Error::NotFound {
-        what: "file of knowledge",
-        id: place.path.to_string(),
-        hint: "`list_memory_stats` lists the files".into(),
-    })
+    Ok(vault::locate_existing(engine, call, "filename", name)?.path.to_string())
 }
 
 /// The files with their scores, the worst first.
@@ -223,7 +214,7 @@ impl Targets {
     }
 
     fn has(&self, link: &WikiLink) -> bool {
-        let target = link.target.strip_suffix(".md").unwrap_or(&link.target);
+        let target = stem(&link.target);
         VaultPath::parse(&format!("{target}.md")).is_ok_and(|path| self.0.contains(&path.key()))
     }
 }

@@ -4,10 +4,12 @@ use strata_core::{
     knowledge::{changelog::Operation, digest::body_token},
     memory::Layer,
     principal::{Principal, PrincipalKind},
+    time::Timestamp,
 };
 use strata_store::{
+    error::StoreError,
     files::{directory_of, make_private_directory},
-    ledger::{Ledger, NewAudit, NewGeneration, Origin, VaultChange, VaultHead},
+    ledger::{Ledger, LedgerWrite, NewAudit, NewGeneration, Origin, VaultChange, VaultHead},
     sql::Control,
     vault::{Listing, OpenFile, Vault},
 };
@@ -131,68 +133,113 @@ fn adopt(
     file: &OpenFile,
     lost: Option<i64>,
 ) -> Result<(), Error> {
-    let writer = Principal::new(PrincipalKind::System, "vault");
-    let name = writer.to_string();
-    let path = place.path.to_string();
-    let stamp = disk.stamp(&place.namespace, &place.path);
-    let text = file.text();
-    let salt = engine.ids().salt();
-    let mut before_text = None;
-    if let Some(head) = engine
-        .ledger(call)?
-        .read(&engine.control(call), |r| r.vault_head(place.namespace.as_str(), &path))?
-        .filter(VaultHead::is_present)
-    {
-        let read = |r: &strata_store::ledger::LedgerRead<'_>| r.vault_text(head.number, head.generation);
-        before_text = engine.ledger(call)?.read(&engine.control(call), read)?;
-    }
-    let (operation, summary) = match (&before_text, text) {
-        (None, _) => (Operation::DomainCreated, "a file was found"),
-        (Some(_), Some(_)) => (Operation::DomainUpdated, "the file was edited by hand"),
-        (Some(_), None) => (Operation::DomainDeleted, "the file was deleted by hand"),
-    };
-    let event = Event::new(operation, summary)
-        .tokens(before_text.as_deref().map(body_token), text.map(body_token))
-        .with("file", path.clone())
-        .with("origin", Origin::Hand.as_str())
-        .with("file_size_bytes", text.map_or(0, str::len));
-    let change = event.row(engine, &Change::new(EDITOR), place)?;
+    let found = Found::new(engine, call, disk, place, file.text())?;
     engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
-        if let (Some(lost), Some(head)) = (lost, w.vault_head(place.namespace.as_str(), &path)?) {
-            let target = place.target();
-            let row = NewAudit {
-                layer: Some(Layer::P5),
-                reason: "the file was changed by somebody else before it was written",
-                before_hash: head.hash,
-                ..NewAudit::new(&writer, call.face, "vault_failed", &target)
-            };
-            let seq = w.record(&row)?;
-            w.fail_generation(head.number, lost, seq)?;
+        if let Some(lost) = lost {
+            found.give_up(w, call, lost)?;
         }
-        let head = w.vault_head(place.namespace.as_str(), &path)?;
+        found.store(w, call)
+    })?;
+    Ok(())
+}
+
+/// What somebody did to a file without us.
+struct Found<'a> {
+    place: &'a Place,
+    /// The text that it holds; none when it is gone.
+    text: Option<&'a str>,
+    salt: [u8; 16],
+    /// When it was saved, as far as the disk says.
+    saved: Option<Timestamp>,
+    operation: Operation,
+    summary: &'static str,
+    /// The line of the changelog.
+    change: VaultChange,
+    /// In whose name it goes on record.
+    writer: Principal,
+}
+
+impl<'a> Found<'a> {
+    fn new(
+        engine: &Engine,
+        call: &Call<'_>,
+        disk: &Vault,
+        place: &'a Place,
+        text: Option<&'a str>,
+    ) -> Result<Self, Error> {
+        let path = place.path.to_string();
+        let before = engine.ledger(call)?.read(&engine.control(call), |r| {
+            match r.vault_head(place.namespace.as_str(), &path)?.filter(VaultHead::is_present) {
+                Some(head) => r.vault_text(head.number, head.generation),
+                None => Ok(None),
+            }
+        })?;
+        let (operation, summary) = match (&before, text) {
+            (None, _) => (Operation::DomainCreated, "a file was found"),
+            (Some(_), Some(_)) => (Operation::DomainUpdated, "the file was edited by hand"),
+            (Some(_), None) => (Operation::DomainDeleted, "the file was deleted by hand"),
+        };
+        let event = Event::new(operation, summary)
+            .tokens(before.as_deref().map(body_token), text.map(body_token))
+            .with("file", path)
+            .with("origin", Origin::Hand.as_str())
+            .with("file_size_bytes", text.map_or(0, str::len));
+        Ok(Self {
+            place,
+            text,
+            salt: engine.ids().salt(),
+            saved: disk.stamp(&place.namespace, &place.path).map(|(_, modified)| modified),
+            operation,
+            summary,
+            change: event.row(engine, &Change::new(EDITOR), place)?,
+            writer: Principal::new(PrincipalKind::System, "vault"),
+        })
+    }
+
+    fn head(&self, w: &LedgerWrite<'_>) -> Result<Option<VaultHead>, StoreError> {
+        w.vault_head(self.place.namespace.as_str(), &self.place.path.to_string())
+    }
+
+    /// Marks a generation that the file never came to hold.
+    fn give_up(&self, w: &LedgerWrite<'_>, call: &Call<'_>, lost: i64) -> Result<(), StoreError> {
+        let Some(head) = self.head(w)? else { return Ok(()) };
+        let target = self.place.target();
+        let row = NewAudit {
+            layer: Some(Layer::P5),
+            reason: "the file was changed by somebody else before it was written",
+            before_hash: head.hash,
+            ..NewAudit::new(&self.writer, call.face, "vault_failed", &target)
+        };
+        let seq = w.record(&row)?;
+        w.fail_generation(head.number, lost, seq)
+    }
+
+    /// Stores it as the generation that holds, with its audit row and its line of the changelog.
+    fn store(&self, w: &LedgerWrite<'_>, call: &Call<'_>) -> Result<(), StoreError> {
+        let head = self.head(w)?;
+        let name = self.writer.to_string();
         let new = NewGeneration {
-            namespace: place.namespace.as_str(),
-            path: &place.path,
+            namespace: self.place.namespace.as_str(),
+            path: &self.place.path,
             from: head.as_ref().map(|head| head.generation),
             origin: Origin::Hand,
             writer: &name,
-            text,
-            salt,
-            mtime: stamp.map_or(w.now(), |(_, modified)| modified),
+            text: self.text,
+            salt: self.salt,
+            mtime: self.saved.unwrap_or_else(|| w.now()),
         };
-        let target = place.target();
+        let target = self.place.target();
         let row = NewAudit {
             layer: Some(Layer::P5),
-            reason: summary,
+            reason: self.summary,
             before_hash: head.and_then(|head| head.hash),
             after_hash: new.hash(),
-            ..NewAudit::new(&writer, call.face, operation.as_str(), &target)
+            ..NewAudit::new(&self.writer, call.face, self.operation.as_str(), &target)
         };
         let seq = w.record(&row)?;
         let (number, _) = w.insert_generation(&new, seq)?;
-        w.record_vault_change(&VaultChange { number: Some(number), ..change.clone() }, 0, seq)
-    })?;
-    Ok(())
+        w.record_vault_change(&VaultChange { number: Some(number), ..self.change.clone() }, 0, seq)
+    }
 }
 
 /// A folder that is away, or has lost every file at once, is a drive that is not mounted rather than so many deletions.

@@ -137,22 +137,20 @@ fn on_disk(
             Look::Bad(state) => drop(states.insert(place.path.to_string(), state)),
         }
     }
-    let mut files = files(&if changed { read()? } else { heads })?;
-    let mut problems: Vec<Problem> = problems
-        .into_iter()
-        .map(|problem| Problem { namespace: namespace.clone(), place: problem.place, reason: problem.reason })
-        .collect();
+    let files = files(&if changed { read()? } else { heads })?;
+    let problem = |place: String, reason: String| Problem { namespace: namespace.clone(), place, reason };
+    let problems = problems.into_iter().map(|found| problem(found.place, found.reason)).collect();
+    let mut seen = Seen { files, problems, unavailable: None };
     for (path, state) in states {
         if let FileState::Unreadable(reason) | FileState::Unavailable(reason) = &state {
-            let reason = reason.clone();
-            problems.push(Problem { namespace: namespace.clone(), place: path.clone(), reason });
+            seen.problems.push(problem(path.clone(), reason.clone()));
         }
-        if let Some(file) = files.iter_mut().find(|file| file.path.to_string() == path) {
+        if let Some(file) = seen.files.iter_mut().find(|file| file.path.to_string() == path) {
             file.state = state;
         }
     }
-    problems.sort_by(|a, b| a.place.cmp(&b.place));
-    Ok(Seen { files, problems, unavailable: None })
+    seen.problems.sort_by(|a, b| a.place.cmp(&b.place));
+    Ok(seen)
 }
 
 fn unavailable(heads: &[VaultHead], reason: String) -> Result<Seen, Error> {

@@ -30,6 +30,15 @@ impl Place {
         self.path.domain()
     }
 
+    /// What a caller is told who needs a file here, where there is none.
+    pub(crate) fn no_file(&self) -> Error {
+        Error::NotFound {
+            what: "file of knowledge",
+            id: self.path.to_string(),
+            hint: "`list_memory_stats` and `strata knowledge stats` list the files".into(),
+        }
+    }
+
     /// The target of its audit rows.
     pub(super) fn target(&self) -> String {
         format!("vault:{}/{}", self.namespace, self.path)
@@ -75,6 +84,20 @@ pub fn locate(engine: &Engine, call: &Call<'_>, field: &str, name: &str) -> Resu
     // A file that was deleted in the caller's own namespace goes on where it ended.
     let own = own.map_or_else(|| own_namespace(call), Ok)?;
     Ok(gone.filter(|place| place.namespace == own).unwrap_or_else(|| Place::new(own, wanted)))
+}
+
+/// Where the file lies that `name` means and that must be there.
+///
+/// # Errors
+/// As for [`locate`]; `NotFound`.
+pub(crate) fn locate_existing(
+    engine: &Engine,
+    call: &Call<'_>,
+    field: &str,
+    name: &str,
+) -> Result<Place, Error> {
+    let place = locate(engine, call, field, name)?;
+    if place.exists { Ok(place) } else { Err(place.no_file()) }
 }
 
 /// The file among `files` that is there and is meant.

@@ -94,7 +94,7 @@ pub fn read(engine: &Engine, call: &Call<'_>, place: &Place) -> Result<FileText,
             }
         }
     }
-    let head = head.filter(VaultHead::is_present).ok_or_else(|| not_found(place))?;
+    let head = head.filter(VaultHead::is_present).ok_or_else(|| place.no_file())?;
     let head = FileHead::of(&head)?;
     let file = parsed(engine, call, &head)?;
     Ok(FileText { head, file })
@@ -113,7 +113,7 @@ pub fn parsed(engine: &Engine, call: &Call<'_>, head: &FileHead) -> Result<Arc<P
     }
     let ledger = engine.ledger(call)?;
     let text = ledger.read(&engine.control(call), |r| r.vault_text(head.number, head.generation))?;
-    let file = Arc::new(ParsedFile::new(text.ok_or_else(|| not_found(&head.place()))?));
+    let file = Arc::new(ParsedFile::new(text.ok_or_else(|| head.place().no_file())?));
     engine.vault().keep(head, &file);
     Ok(file)
 }
@@ -170,14 +170,6 @@ fn head_at(engine: &Engine, call: &Call<'_>, place: &Place) -> Result<Option<Vau
         return Ok(None);
     }
     Ok(engine.ledger(call)?.read(&engine.control(call), find)?)
-}
-
-fn not_found(place: &Place) -> Error {
-    Error::NotFound {
-        what: "file of the vault",
-        id: place.path.to_string(),
-        hint: "list the files to see which there are".into(),
-    }
 }
 
 fn unreadable(place: &Place, reason: &str) -> Error {

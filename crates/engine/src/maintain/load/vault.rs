@@ -156,54 +156,63 @@ impl Loading<'_> {
 
     /// Stores the files whose places are free here, and what the changelog says of them.
     pub(super) fn vault(&mut self, vault: &IncomingVault) -> Result<(), StoreError> {
-        let mut numbers: HashMap<(&str, String), i64> = HashMap::new();
+        let mut numbers = Numbers::new();
         for file in &vault.files {
-            let (namespace, path) = (file.scope.namespace.as_str(), file.path.to_string());
-            if self.w.vault_head(namespace, &path)?.is_some() {
+            let place = (file.scope.namespace.as_str(), file.path.to_string());
+            if self.w.vault_head(place.0, &place.1)?.is_some() {
                 self.loaded.known += 1;
                 continue;
             }
-            let target = format!("vault:{namespace}/{path}");
-            let mut generations = Vec::with_capacity(file.generations.len());
-            for row in &file.generations {
-                let row = self.without_purged(row)?;
-                let reason = record_of(row.at.0, &format!("{} by {}", row.origin.as_str(), row.writer));
-                let audit = NewAudit {
-                    layer: Some(Layer::P5),
-                    reason: &reason,
-                    after_hash: row.hash(),
-                    ..NewAudit::new(&self.actors.owner, self.call.face, LOAD, &target)
-                };
-                let seq = self.w.record(&audit)?;
-                generations.push((row, seq));
-            }
-            let number = self.w.load_vault_file((namespace, &file.path), file.head, &generations)?;
-            numbers.extend(number.map(|number| ((namespace, path), number)));
+            let number = self.vault_file(file)?;
+            numbers.extend(number.map(|number| (place, number)));
             self.loaded.vault_files += 1;
         }
-        let mut seq = None;
-        for (ordinal, (path, change)) in vault.changes.iter().enumerate() {
+        self.vault_changes(&vault.changes, &numbers)
+    }
+
+    /// Stores a file, each of its generations with an audit row of its own.
+    fn vault_file(&mut self, file: &IncomingFile) -> Result<Option<i64>, StoreError> {
+        let namespace = file.scope.namespace.as_str();
+        let target = format!("vault:{namespace}/{}", file.path);
+        let mut generations = Vec::with_capacity(file.generations.len());
+        for row in &file.generations {
+            let row = self.without_purged(row)?;
+            let reason = record_of(row.at.0, &format!("{} by {}", row.origin.as_str(), row.writer));
+            let audit = NewAudit {
+                layer: Some(Layer::P5),
+                reason: &reason,
+                after_hash: row.hash(),
+                ..NewAudit::new(&self.actors.owner, self.call.face, LOAD, &target)
+            };
+            let seq = self.w.record(&audit)?;
+            generations.push((row, seq));
+        }
+        self.w.load_vault_file((namespace, &file.path), file.head, &generations)
+    }
+
+    /// Stores the lines of the changelog that are not here; one audit row stands for all of them.
+    fn vault_changes(
+        &mut self,
+        changes: &[(Option<String>, VaultChange)],
+        numbers: &Numbers<'_>,
+    ) -> Result<(), StoreError> {
+        let target = format!("changes:{}", changes.len());
+        let mut recorded = None;
+        for (ordinal, (path, change)) in changes.iter().enumerate() {
             if self.w.vault_change(&change.id)?.is_some() {
                 self.loaded.known += 1;
                 continue;
             }
-            let seq = match seq {
-                Some(seq) => seq,
-                None => {
-                    let target = format!("changes:{}", vault.changes.len());
-                    let row = NewAudit {
-                        layer: Some(Layer::P5),
-                        ..NewAudit::new(&self.actors.owner, self.call.face, LOAD, &target)
-                    };
-                    *seq.insert(self.w.record(&row)?)
-                }
+            let audit = NewAudit {
+                layer: Some(Layer::P5),
+                ..NewAudit::new(&self.actors.owner, self.call.face, LOAD, &target)
             };
-            let file = path.as_ref().map(|path| (change.namespace.as_str(), path.clone()));
-            let number = match file {
-                Some(file) => match numbers.get(&file) {
-                    Some(number) => Some(*number),
-                    None => self.w.vault_head(file.0, &file.1)?.map(|head| head.number),
-                },
+            let seq = match recorded {
+                Some(seq) => seq,
+                None => *recorded.insert(self.w.record(&audit)?),
+            };
+            let number = match path {
+                Some(path) => self.vault_number(numbers, &change.namespace, path)?,
                 None => None,
             };
             let change = VaultChange { number, ..change.clone() };
@@ -211,4 +220,20 @@ impl Loading<'_> {
         }
         Ok(())
     }
+
+    /// The number of a file, be it from the export or here already.
+    fn vault_number(
+        &self,
+        numbers: &Numbers<'_>,
+        namespace: &str,
+        path: &str,
+    ) -> Result<Option<i64>, StoreError> {
+        match numbers.get(&(namespace, path.to_owned())) {
+            Some(number) => Ok(Some(*number)),
+            None => Ok(self.w.vault_head(namespace, path)?.map(|head| head.number)),
+        }
+    }
 }
+
+/// The files that were stored, by namespace and path, and the numbers that they have here.
+type Numbers<'v> = HashMap<(&'v str, String), i64>;

@@ -129,17 +129,12 @@ pub(super) fn erase(
 /// The file's number and its versions that hold the text.
 fn holding(engine: &Engine, call: &Call<'_>, wanted: &Wanted) -> Result<(i64, Vec<GenerationRow>), Error> {
     let place = &wanted.place;
-    let missing = || Error::NotFound {
-        what: "file of the vault",
-        id: place.path.to_string(),
-        hint: "list the files to see which there are".into(),
-    };
     let scope = strata_core::scope::Scope {
         namespace: place.namespace.to_string(),
         ..strata_core::scope::Scope::user()
     };
     if !sees_scope(call, &scope) {
-        return Err(missing());
+        return Err(place.no_file());
     }
     let ledger = engine.existing_ledger()?;
     let found = ledger.read(&engine.control(call), |r| {
@@ -158,7 +153,7 @@ fn holding(engine: &Engine, call: &Call<'_>, wanted: &Wanted) -> Result<(i64, Ve
         }
         Ok(Some((head.number, held)))
     })?;
-    found.ok_or_else(missing)
+    found.ok_or_else(|| place.no_file())
 }
 
 /// Every text of a file.
