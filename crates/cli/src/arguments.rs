@@ -21,7 +21,10 @@ use strata_engine::{
     settings::StoreAddress,
 };
 
-use crate::{commands, environment::Environment, failure::Failure, out::coloured, wording::Words};
+use crate::{
+    commands, environment::Environment, failure::Failure, out::coloured, values::is_list_of_objects,
+    wording::Words,
+};
 
 /// Options of every command. An operation's own argument of the same name is served by the option.
 pub(crate) const GLOBAL: &[&str] = &[
@@ -428,14 +431,14 @@ fn positional(field: &'static str, schema: &Value, last: bool, words: &Words<'_>
     let argument = Arg::new(field)
         .value_name(field.to_uppercase())
         .required(required(schema, field))
-        .help(help(property, is_prose(field), words));
+        .help(help(property, field, words));
     let argument = with_words(argument, property);
     if last && (list || is_prose(field)) { argument.num_args(1..) } else { argument }
 }
 
 fn option(field: &str, flag: String, property: &Value, required: bool, words: &Words<'_>) -> Arg {
     let argument =
-        Arg::new(field.to_owned()).long(flag).required(required).help(help(property, is_prose(field), words));
+        Arg::new(field.to_owned()).long(flag).required(required).help(help(property, field, words));
     match property["type"].as_str() {
         Some("boolean") => argument
             .value_name("BOOL")
@@ -479,9 +482,15 @@ fn required(schema: &Value, field: &str) -> bool {
     schema["required"].as_array().is_some_and(|r| r.iter().any(|n| n == field))
 }
 
-fn help(property: &Value, prose: bool, words: &Words<'_>) -> String {
+fn help(property: &Value, field: &str, words: &Words<'_>) -> String {
     let about =
         property["description"].as_str().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
     let about = words.of(&about);
-    if prose { format!("{about} `-` reads standard input, `@FILE` a file") } else { about }
+    if is_prose(field) {
+        format!("{about} `-` reads standard input, `@FILE` a file")
+    } else if is_list_of_objects(property) {
+        format!("{about} As JSON; `-` reads standard input, `@FILE` a file")
+    } else {
+        about
+    }
 }

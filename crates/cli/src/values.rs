@@ -33,7 +33,8 @@ pub(crate) fn arguments(entry: &Entry, matches: &ArgMatches, global: &Global) ->
         let Some(given) = as_typed(field).or_else(|| as_typed(&as_option(field))) else { continue };
         let given: Vec<String> = given.map(|word| canonical(word, property)).collect();
         let value = match property["type"].as_str() {
-            Some("array") => given.iter().flat_map(|v| items(v, property)).collect(),
+            Some("array") if is_list_of_objects(property) => objects(&given)?.into(),
+            Some("array") => given.iter().flat_map(|word| items(word)).collect(),
             _ if is_prose(field) => Value::from(prose(&given)?),
             _ => given.into_iter().next_back().map_or(Value::Null, Value::from),
         };
@@ -58,14 +59,31 @@ fn canonical(word: &str, property: &Value) -> String {
     words.and_then(|w| w.iter().filter_map(Value::as_str).find(same)).unwrap_or(word).to_owned()
 }
 
-/// The elements of a list that one value stands for: `a,b` is two, `first, then second` is a sentence,
-/// and objects are typed as JSON.
-fn items(text: &str, property: &Value) -> Vec<Value> {
-    match property["items"]["type"].as_str() {
-        Some("object") => vec![serde_json::from_str(text).unwrap_or_else(|_| text.into())],
-        _ if text.contains(char::is_whitespace) => vec![text.into()],
-        _ => text.split(',').filter(|part| !part.is_empty()).map(Value::from).collect(),
+/// Whether an argument is a list of objects, which are typed as JSON or read from where they are.
+pub(crate) fn is_list_of_objects(property: &Value) -> bool {
+    property["type"] == "array" && property["items"]["type"] == "object"
+}
+
+/// The objects that stand in JSON texts, one by one or in a list; `-` and `@FILE` are read as for a text.
+fn objects(given: &[String]) -> Result<Vec<Value>, Failure> {
+    let mut found = Vec::new();
+    for word in given {
+        let text = prose(std::slice::from_ref(word))?;
+        match serde_json::from_str(&text) {
+            Ok(Value::Array(list)) => found.extend(list),
+            Ok(value) => found.push(value),
+            Err(_) => found.push(text.into()),
+        }
     }
+    Ok(found)
+}
+
+/// The elements of a list that one value stands for: `a,b` is two, `first, then second` is a sentence.
+fn items(text: &str) -> Vec<Value> {
+    if text.contains(char::is_whitespace) {
+        return vec![text.into()];
+    }
+    text.split(',').filter(|part| !part.is_empty()).map(Value::from).collect()
 }
 
 /// Words joined; `-` is standard input, `@FILE` a file, `@@` a literal `@`.
@@ -152,10 +170,20 @@ mod tests {
 
     #[test]
     fn lists_are_split_at_commas_unless_they_are_sentences() {
-        let (texts, objects) = (json!({"items": {"type": "string"}}), json!({"items": {"type": "object"}}));
-        assert_eq!(items("a,b,", &texts), [json!("a"), json!("b")]);
-        assert_eq!(items("log of the move, step 3", &texts), [json!("log of the move, step 3")]);
-        assert_eq!(items(r#"{"a":[1,2]}"#, &objects), [json!({"a": [1, 2]})]);
-        assert_eq!(items("nonsense", &objects), [json!("nonsense")]);
+        assert_eq!(items("a,b,"), [json!("a"), json!("b")]);
+        assert_eq!(items("log of the move, step 3"), [json!("log of the move, step 3")]);
+    }
+
+    #[test]
+    fn objects_are_typed_one_by_one_or_in_a_list_or_read_from_a_file() {
+        assert!(is_list_of_objects(&json!({"type": "array", "items": {"type": "object"}})));
+        assert!(!is_list_of_objects(&json!({"type": "array", "items": {"type": "string"}})));
+        let dir = tempfile::tempdir().expect("temporary directory");
+        let path = dir.path().join("items.json");
+        #[expect(clippy::disallowed_methods, reason = "a test fixture needs no atomic write")]
+        fs::write(&path, r#"[{"c": 3}]"#).expect("fixture");
+        let given = [r#"[{"a":[1,2]},{"b":2}]"#, "nonsense", &format!("@{}", path.display())];
+        let found = objects(&given.map(str::to_owned)).expect("read");
+        assert_eq!(found, [json!({"a": [1, 2]}), json!({"b": 2}), json!("nonsense"), json!({"c": 3})]);
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use strata_core::{
     id::{Id, IdKind},
-    knowledge::name::stem,
+    knowledge::{inject::without_provenance, name::stem},
     markdown::{self, Outline},
     redact::{clean_text, redact},
 };
@@ -57,7 +57,8 @@ pub fn sections_of(source: &SourceRow, vault_text: Option<&str>) -> Result<Vec<S
 }
 
 /// A file of the vault as its `##` sections, titled `domain > heading`; what stands outside of them is titled by the domain
-/// alone. Hands may have put secrets into it, so they are taken out here too.
+/// alone. Hands may have put secrets into it, so they are taken out here too. Who wrote what is no part of what it says: two
+/// sections of one agent would be alike for it.
 pub(crate) fn vault_sections(path: &str, text: &str) -> Vec<Section> {
     let stem = stem(path);
     let domain = stem.rsplit('/').next().unwrap_or(stem);
@@ -66,7 +67,7 @@ pub(crate) fn vault_sections(path: &str, text: &str) -> Vec<Section> {
     let outline = Outline::parse(&clean);
     let mut sections = Vec::new();
     let mut apart = |text: &str| {
-        let body = without_headings(text);
+        let body = without_headings(&without_provenance(text));
         sections.push(Section { title: domain.to_owned(), body });
         sections.len() - 1
     };
@@ -76,7 +77,8 @@ pub(crate) fn vault_sections(path: &str, text: &str) -> Vec<Section> {
     for (index, entry) in outline.entries().iter().enumerate() {
         let between = apart(&clean[end..entry.head.start]);
         let title = format!("{domain} > {}", entry.title);
-        found.push((between, Section { title, body: outline.body(index).to_owned() }));
+        let body = without_provenance(outline.body(index)).trim().to_owned();
+        found.push((between, Section { title, body }));
         end = entry.body.end;
     }
     apart(clean.get(end..).unwrap_or(""));

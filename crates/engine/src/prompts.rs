@@ -52,7 +52,7 @@ pub const PROMPTS: &[Prompt] = &[
         title: "Start a task with memory",
         about: "Fetches rules and relevant memories before work begins.",
         arguments: &[TASK],
-        toolset: None,
+        toolset: Some(Toolset::Core),
         text: start_task,
     },
     Prompt {
@@ -60,7 +60,7 @@ pub const PROMPTS: &[Prompt] = &[
         title: "Keep what was learned",
         about: "Records decisions and lessons of this session, one memory each.",
         arguments: &[TOPIC],
-        toolset: None,
+        toolset: Some(Toolset::Core),
         text: keep_lesson,
     },
     Prompt {
@@ -68,7 +68,7 @@ pub const PROMPTS: &[Prompt] = &[
         title: "Correct a memory",
         about: "Finds what is remembered wrongly and replaces it, keeping the history.",
         arguments: &[Argument { name: "correction", about: "What is true now.", required: true }],
-        toolset: None,
+        toolset: Some(Toolset::Core),
         text: correct_memory,
     },
     layered::KNOWLEDGE_COMPRESSION,

@@ -80,6 +80,7 @@ pub fn read_asked<T: DeserializeOwned + JsonSchema + 'static>(
         let field = (path != ".").then_some(path);
         let hint = expectation(&schema, field.as_deref().unwrap_or(""));
         let message = match field.as_deref().map(|f| &arguments[top(f)]) {
+            Some(Value::String(given)) => format!("`{}` does not fit", crate::render::shortened(given, 60)),
             Some(given) if !given.is_null() => format!("{} does not fit", shortened(given)),
             _ => e.into_inner().to_string(),
         };
@@ -293,7 +294,7 @@ fn shortened(value: &Value) -> String {
 /// What a field wants, in words, from its schema.
 fn expectation(schema: &Value, path: &str) -> String {
     let field = &schema["properties"][top(path)];
-    let mut text = match field["type"].as_str() {
+    let text = match field["type"].as_str() {
         Some("integer") => "send a whole number".to_owned(),
         Some("number") => "send a number".to_owned(),
         Some("boolean") => "send true or false".to_owned(),
@@ -304,12 +305,12 @@ fn expectation(schema: &Value, path: &str) -> String {
     let words = field["enum"].as_array().or_else(|| field["items"]["enum"].as_array());
     if let Some(words) = words {
         let words: Vec<_> = words.iter().filter_map(Value::as_str).collect();
-        text = format!("use one of {}", words.join(", "));
+        return format!("use one of {}", words.join(", "));
     }
-    if let Some(about) = field["description"].as_str() {
-        text = format!("{text}: {about}");
+    match field["description"].as_str() {
+        Some(about) => format!("{text}: {about}"),
+        None => text,
     }
-    text
 }
 
 #[cfg(test)]

@@ -363,7 +363,9 @@ fn walk(
 fn examine(entry: &fs::DirEntry, place: &str) -> Result<FoundFile, String> {
     let path = VaultPath::parse(place).map_err(|error| error.to_string())?;
     if path.to_string() != place {
-        return Err(format!("its name is not written as `{path}`"));
+        return Err(format!(
+            "its name is not written as `{path}` (no outer spaces, letters with their accents as one): rename it"
+        ));
     }
     let metadata = entry.metadata().map_err(|error| error.to_string())?;
     Ok(FoundFile { path, size: metadata.len(), modified: files::modified(&metadata) })

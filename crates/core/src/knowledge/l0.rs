@@ -2,12 +2,15 @@
 //!
 //! Entries that a person or agent added by hand stand behind a line of their own and survive every rebuild.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::{name::VaultPath, pointer};
-use crate::{analysis::words::is_stop, markdown::sections};
+use crate::{
+    analysis::words::is_stop,
+    markdown::{content_start, sections},
+};
 
 /// How the lines are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,13 +48,17 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The entry of a file: its first heading or first line, and its most frequent words.
+    /// The entry of a file: its first heading or first line, and the most frequent words of what it says beside those that the line has
+    /// already. Frontmatter and comments, such as who wrote a section, say nothing.
     pub fn of_file(path: VaultPath, text: &str) -> Self {
         let headings = sections(text).into_iter().filter(|section| section.level > 0);
         let heading = headings.map(|section| section.title().to_owned()).find(|title| !title.is_empty());
+        let content = &text[content_start(text)..];
         let title =
-            heading.unwrap_or_else(|| pointer::summary(text).graphemes(true).take(MAX_LINE).collect());
-        Self { path, title: one_line(&title), keywords: keywords(text), by_hand: false }
+            heading.unwrap_or_else(|| pointer::summary(content).graphemes(true).take(MAX_LINE).collect());
+        let title = one_line(if title.is_empty() { path.domain() } else { &title });
+        let keywords = keywords(content, &format!("{} {title}", path.domain()));
+        Self { path, title, keywords, by_hand: false }
     }
 
     /// An entry that somebody writes.
@@ -206,7 +213,7 @@ pub struct Difference {
 pub fn difference(old: &[Entry], new: &[Entry]) -> Difference {
     let known: HashMap<String, &Entry> = old.iter().map(|entry| (entry.path.to_string(), entry)).collect();
     let mut difference = Difference::default();
-    let mut seen: std::collections::HashSet<String> = std::collections::HashSet::new();
+    let mut seen: HashSet<String> = HashSet::new();
     for entry in new {
         let path = entry.path.to_string();
         match known.get(&path) {
@@ -228,21 +235,35 @@ fn one_line(text: &str) -> String {
     words.replace('→', "->").replace(" — ", " - ").graphemes(true).take(pointer::MAX_SUMMARY).collect()
 }
 
-/// The most frequent words, the earlier first when two are as frequent.
-fn keywords(text: &str) -> Vec<String> {
+/// The most frequent words, the earlier first when two are as frequent. Those of `said` are left out, unless there are no others.
+fn keywords(text: &str, said: &str) -> Vec<String> {
     let mut counts: HashMap<String, (usize, usize)> = HashMap::new();
-    for word in text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-')).flat_map(runs) {
-        let word = word.trim_matches(['_', '-']).to_lowercase();
-        let length = word.chars().count();
-        let is_word = length >= 2 && word.starts_with(char::is_alphabetic) && !is_stop(&word);
-        if is_word && (word.is_ascii() || length <= MAX_RUN) {
-            let place = counts.len();
-            counts.entry(word).or_insert((0, place)).0 += 1;
-        }
+    for word in without_comments(text).flat_map(words) {
+        let place = counts.len();
+        counts.entry(word).or_insert((0, place)).0 += 1;
     }
-    let mut words: Vec<(String, (usize, usize))> = counts.into_iter().collect();
-    words.sort_by_key(|(_, (count, place))| (std::cmp::Reverse(*count), *place));
-    words.into_iter().take(KEYWORDS).map(|(word, _)| word).collect()
+    let mut found: Vec<(String, (usize, usize))> = counts.into_iter().collect();
+    found.sort_by_key(|(_, (count, place))| (std::cmp::Reverse(*count), *place));
+    let said: HashSet<String> = words(said).collect();
+    let (known, new): (Vec<_>, Vec<_>) = found.into_iter().partition(|(word, _)| said.contains(word));
+    let telling = if new.is_empty() { known } else { new };
+    telling.into_iter().take(KEYWORDS).map(|(word, _)| word).collect()
+}
+
+/// The words of a text that can be keywords, in small letters.
+fn words(text: &str) -> impl Iterator<Item = String> + '_ {
+    let runs = text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-')).flat_map(runs);
+    runs.map(|word| word.trim_matches(['_', '-']).to_lowercase()).filter(|word| {
+        let length = word.chars().count();
+        let is_word = length >= 2 && word.starts_with(char::is_alphabetic) && !is_stop(word);
+        is_word && (word.is_ascii() || length <= MAX_RUN)
+    })
+}
+
+/// The pieces of a text between its comments.
+fn without_comments(text: &str) -> impl Iterator<Item = &str> {
+    let after = |piece| str::split_once(piece, "-->").map_or("", |(_, rest)| rest);
+    text.split("<!--").enumerate().map(move |(at, piece)| if at == 0 { piece } else { after(piece) })
 }
 
 /// Parts a run where it changes between ASCII and other letters: `Redis缓存`.
@@ -284,12 +305,23 @@ mod tests {
     #[test]
     fn lines_have_the_documented_forms() {
         let lines: Vec<String> = three().iter().map(|entry| entry.line(&hermes())).collect();
-        assert_eq!(lines[0], "[L0] proxy: Proxy — nginx, proxy, tls → knowledge/infra/proxy.md");
-        assert_eq!(lines[1], "[L0] 数据库: 连接池 — 连接池, redis, 缓存 → knowledge/数据库.md");
+        assert_eq!(lines[0], "[L0] proxy: Proxy — nginx, tls → knowledge/infra/proxy.md");
+        assert_eq!(lines[1], "[L0] 数据库: 连接池 — redis, 缓存 → knowledge/数据库.md");
         assert_eq!(lines[2], "[L0] team: who does what -> ask → knowledge/team.md");
         let plain = Entry::of_file(path("a.md"), "\nno heading here\n");
         assert_eq!(plain.line(&Format::Generic), "[a.md] no heading here → heading");
         assert_eq!(Entry::by_hand(path("a.md"), "x").line(&Format::Generic), "[a.md] x");
+    }
+
+    #[test]
+    fn what_a_file_says_is_neither_its_frontmatter_nor_who_wrote_it() {
+        let note = "<!-- injected by: claude at 2026-11-30T14:32:49Z -->";
+        let text = format!("---\nid: kn_1\ntags: [net]\n---\n\nPort 8080\n{note}\n\nnginx\n{note}\n");
+        let entry = Entry::of_file(path("web.md"), &text);
+        assert_eq!((entry.title.as_str(), entry.keywords.join(" ").as_str()), ("Port 8080", "nginx"));
+        assert_eq!(Entry::of_file(path("web.md"), "").line(&Format::Generic), "[web.md] web");
+        let open = Entry::of_file(path("web.md"), "# web\n\nweb <!-- never closed\nnginx\n");
+        assert_eq!(open.keywords, ["web"], "words that the line has already, where there are no others");
     }
 
     #[test]

@@ -8,10 +8,10 @@ pub const MAX_SUMMARY: usize = 80;
 /// So much of a line is read for it.
 const READ_CHARS: usize = 2_000;
 
-/// The summary of a section for its pointer: the first line that says something, without emphasis and code marks, cut to
-/// [`MAX_SUMMARY`] with `...`. Empty when there is no such line.
+/// The summary of a section for its pointer: the first line that says something, without emphasis and code marks and those of a
+/// bullet, a checkbox or a quotation, cut to [`MAX_SUMMARY`] with `...`. Empty when there is no such line.
 pub fn summary(body: &str) -> String {
-    let line = first_line(body).unwrap_or("");
+    let line = without_bullet(first_line(body).unwrap_or(""));
     let bare: String = line.chars().take(READ_CHARS).filter(|c| !['`', '*'].contains(c)).collect();
     cut(&without_underscores(&bare).split_whitespace().collect::<Vec<_>>().join(" "))
 }
@@ -26,6 +26,14 @@ fn first_line(body: &str) -> Option<&str> {
         let says = line.chars().any(char::is_alphanumeric);
         says && !begins && !is_mark
     })
+}
+
+/// A line without what makes it an item or a quotation.
+fn without_bullet(line: &str) -> &str {
+    let mark = ["> ", "- [ ] ", "- [x] ", "- [X] ", "- ", "* ", "+ "]
+        .iter()
+        .find_map(|mark| line.strip_prefix(mark));
+    mark.map_or(line, without_bullet)
 }
 
 /// Takes off the underscores of `_emphasis_` and `__strong__`; those inside a word stay.
@@ -82,6 +90,11 @@ mod tests {
         assert_eq!(
             summary("__Strong__ and snake_case, _private and trailing_"),
             "Strong and snake_case, private and trailing"
+        );
+        assert_eq!(summary("> - [ ] call Bob\n"), "call Bob");
+        assert_eq!(
+            (summary("-1 is less"), summary("1. first")),
+            ("-1 is less".to_owned(), "1. first".to_owned())
         );
         assert_eq!(summary("_a and b"), "_a and b");
         assert_eq!(summary("## only\n"), "");

@@ -39,6 +39,10 @@ impl Structure {
     fn count(&mut self, line: &str, in_code: bool) {
         if is_log_line(line) {
             self.log += 1;
+        } else if let steps @ 3.. = numbered_inside(line)
+            && !in_code
+        {
+            self.numbered += steps;
         } else if !in_code && is_numbered(line) {
             self.numbered += 1;
         } else if let Some(ticked) = checkbox(line).filter(|_| !in_code) {
@@ -93,6 +97,24 @@ fn is_numbered(line: &str) -> bool {
         && (after.starts_with(". ")
             || after.starts_with("단계")
             || after.starts_with([')', '、', '）', '．']))
+}
+
+/// How many steps stand in one line, `1. build 2. push 3. check` or `1、构建 2、推送`, counted on from the first.
+fn numbered_inside(line: &str) -> usize {
+    let (mut steps, mut rest) = (0, line);
+    while let Some(after) = after_number(rest, &(steps + 1).to_string()) {
+        (steps, rest) = (steps + 1, after);
+    }
+    steps
+}
+
+/// What follows this number where it stands as one of a list.
+fn after_number<'t>(text: &'t str, number: &str) -> Option<&'t str> {
+    let is_open = |before: &str| !before.ends_with(|c: char| c.is_ascii_alphanumeric() || ".-_".contains(c));
+    let is_mark = |after: &str| after.starts_with(". ") || after.starts_with([')', '、', '）', '．']);
+    let found = text.match_indices(number).map(|(at, _)| text.split_at(at));
+    let mut rest = found.filter(|(before, _)| is_open(before)).map(|(_, from)| &from[number.len()..]);
+    rest.find(|after| is_mark(after))
 }
 
 /// Whether the box at the beginning of a line is ticked; `None` without one.
@@ -215,6 +237,20 @@ mod tests {
             "第一步 看\n第2步 停\nステップ1 開く\n手順2: 閉じる\n1단계 연다\nStep 3 go\n3、好\n第二章\n2024. x",
         );
         assert_eq!(steps.numbered, 7);
+    }
+
+    #[test]
+    fn steps_may_stand_in_one_line() {
+        for (line, steps) in [
+            ("To deploy: 1. run make 2. kubectl apply -f x.yaml 3. check the logs", 3),
+            ("部署步骤：1、构建 2、推送 3、重启 4、检查", 4),
+            ("手順：(1) 止める (2) 上げる (3) 見る", 3),
+            ("배포 절차: 1. make 2. 재시작", 0),
+            ("version 1.2.3 and 2. then 10.3. x", 0),
+            ("3. c 2. b 1. a", 1),
+        ] {
+            assert_eq!(Structure::of(line).numbered, steps, "{line}");
+        }
     }
 
     #[test]

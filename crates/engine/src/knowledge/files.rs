@@ -77,9 +77,11 @@ fn new_place(engine: &Engine, call: &Call<'_>, filename: &str) -> Result<Place, 
 
 fn path_of(filename: &str) -> Result<VaultPath, Error> {
     VaultPath::parse(filename).map_err(|error| {
+        let whole = format!("{}.md", filename.trim());
         let hint = match error {
-            NameError::NotMarkdown => "name a file that ends in .md, such as infra/proxy.md",
-            _ => "name a file below the folder of knowledge, such as infra/proxy.md",
+            NameError::NotMarkdown if VaultPath::parse(&whole).is_ok() => format!("send `{whole}`"),
+            NameError::NotMarkdown => "name a file that ends in .md, such as infra/proxy.md".to_owned(),
+            _ => "name a file below the folder of knowledge, such as infra/proxy.md".to_owned(),
         };
         Error::argument("filename", format!("cannot be a file's name: {error}"), hint)
     })

@@ -71,6 +71,19 @@ impl Mode {
         }
     }
 
+    /// What finds more than this mode.
+    const fn instead(self) -> &'static str {
+        match self {
+            Self::Keyword => {
+                "keyword looks for the words side by side, as written; `search_mode` hybrid takes a question, fuzzy misspelt words"
+            }
+            Self::Hybrid => {
+                "nothing there answers it; `search_mode` semantic shows what is nearest all the same, fuzzy takes misspelt words"
+            }
+            _ => "`search_mode` hybrid goes by meaning too",
+        }
+    }
+
     const fn access(self) -> AccessKind {
         match self {
             Self::Semantic => AccessKind::Semantic,
@@ -97,6 +110,9 @@ pub struct Response {
     pub matched_files: usize,
     /// The best of them.
     pub results: Vec<FileHit>,
+    /// How to look again when nothing was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<&'static str>,
     /// Whether files or sections were left out or cut for the size of the reply.
     #[serde(skip_serializing_if = "is_default")]
     pub truncated: bool,
@@ -171,6 +187,7 @@ impl Operation for RecallKnowledge {
             search_mode: mode,
             total_files: files.len(),
             matched_files,
+            hint: (nothing.is_none() && results.is_empty()).then(|| mode.instead()),
             results,
             truncated: room.is_short(),
             l0_staleness_warning: behind(engine, call, &heads),
@@ -241,7 +258,8 @@ impl Render for Response {
         }
         if self.results.is_empty() {
             let said = format!("Nothing found in {}.", counted(self.total_files, "file"));
-            return Document::new().note(Mark::Info, said);
+            let document = Document::new().note(Mark::Info, said);
+            return self.hint.into_iter().fold(document, |document, hint| document.note(Mark::Info, hint));
         }
         let records = self.results.iter().flat_map(FileHit::records).collect();
         let document = Document::new().with(Block::Records { trust: Trust::Data, records });

@@ -532,6 +532,10 @@ pub(crate) fn note(engine: &Engine, text: &str, kind: &Kind) -> Option<String> {
     }
     let item = Item { content: text, section: None, kind: Some(kind) };
     let decision = engine.words().router.classify(&item);
+    // A memory is knowledge, too: that it reads like it leads nowhere else.
+    if decision.route == Route::L1Knowledge {
+        return None;
+    }
     let told = decision.deciding().next()?.describe();
     Some(format!("{}: {told}", decision.route.as_str()))
 }

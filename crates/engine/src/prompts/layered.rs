@@ -49,7 +49,7 @@ const COMPRESSION: &str = "\
 Go back over what was said and keep what will still be true in a month.
 
 1. Find the material. Where session tools are offered, begin with `scan_recent_sessions` and narrow down with \
-`search_sessions_by_keyword`; else use `recall` over past turns and this conversation.
+`search_sessions_by_keyword`; else go by this conversation and by notes that the user names.
 2. Take out single facts: how something is set up, what was decided and why, what went wrong and its cure, what the \
 user wants. Leave out progress, moods, open questions and anything that only holds today.
 3. Say each as a plain statement that a stranger understands, with its numbers, names and dates. Split what holds two \
@@ -57,7 +57,9 @@ facts.
 4. Give it a domain that exists already if one fits (`knowledge://files`), and a heading inside it.
 5. Look before you write: `recall_knowledge` shows whether it is known. What is known and the same, skip; what has \
 changed, replace.
-6. Write with `inject_knowledge`, mode `upsert`, one section per call, and name the session in `source_session_id`.
+6. Write with `inject_knowledge`, mode `upsert`, one section per call, and name in the text where it comes from: a \
+person, a file, a day. Where the answer is `deferred_fusion` or `deferred_consolidate`, nothing is written yet: make \
+one text of the old and the new, and send it with `fuse` and the `expected_hash` of the answer.
 
 Report one line per item: domain, action (add or update), content, source. When in doubt, leave it out: what is \
 missing can be added tomorrow, what is wrong misleads until somebody notices.";

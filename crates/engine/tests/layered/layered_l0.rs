@@ -33,7 +33,7 @@ fn layered_33_the_index_has_an_entry_as_soon_as_its_file_is_there_and_loses_it_w
     assert!(synced.l0_synced);
     let report = serde_json::to_value(&synced.l0_sync_report).expect("JSON");
     assert_eq!((&report["success"], &report["added"]), (&json!(true), &json!(["infra/proxy"])));
-    assert_eq!(index(&s), "[L0] proxy: Proxy — tls, nginx, proxy, ends, logs → knowledge/infra/proxy.md\n");
+    assert_eq!(index(&s), "[L0] proxy: Proxy — tls, nginx, ends, logs → knowledge/infra/proxy.md\n");
     let (_, synced) = change(&s, "infra/proxy", None);
     assert!(synced.l0_synced);
     assert!(!index(&s).contains("proxy"), "{}", index(&s));
@@ -76,11 +76,11 @@ fn layered_36_39_lines_have_the_documented_forms_and_name_files_in_folders_whole
     assert_eq!(
         hermes,
         json!(
-            "[L0] plain: no heading here — heading → knowledge/plain.md\n[L0] deep: Deep — well, deep → knowledge/sub/deep.md\n"
+            "[L0] plain: no heading here — heading → knowledge/plain.md\n[L0] deep: Deep — well → knowledge/sub/deep.md\n"
         )
     );
     let generic = s.ok("sync_l0_index", json!({ "dry_run": true, "format": "generic" }))["preview"].clone();
-    assert_eq!(generic, json!("[plain.md] no heading here → heading\n[sub/deep.md] Deep → well, deep\n"));
+    assert_eq!(generic, json!("[plain.md] no heading here → heading\n[sub/deep.md] Deep → well\n"));
     let report = s.ok("sync_l0_index", json!({}));
     assert_eq!(
         (&report["added"], &report["removed"]),

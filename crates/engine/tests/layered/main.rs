@@ -6,6 +6,7 @@ mod knowledge_support;
 mod layered_access;
 mod layered_changelog;
 mod layered_files;
+mod layered_habits;
 mod layered_import;
 mod layered_inject;
 mod layered_l0;

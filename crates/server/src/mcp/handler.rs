@@ -45,6 +45,7 @@ const LIST_TTL_MS: u64 = 3_600_000;
 pub(super) struct Handler {
     entries: Vec<&'static Entry>,
     documents: Documents,
+    instructions: &'static str,
     runner: Runner,
 }
 
@@ -54,6 +55,7 @@ impl Handler {
         Self {
             entries: tools::shown(&options.toolsets),
             documents: Documents::shown(&options.toolsets),
+            instructions: instructions::of(&options.toolsets),
             runner,
         }
     }
@@ -175,7 +177,7 @@ impl ServerHandler for Handler {
             ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts().build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("strata", env!("CARGO_PKG_VERSION")).with_title("Strata"))
-            .with_instructions(instructions::TEXT)
+            .with_instructions(self.instructions)
     }
 
     fn initialize(

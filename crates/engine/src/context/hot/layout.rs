@@ -89,8 +89,7 @@ impl Page {
         let revision = revision(&lines);
         let left_out = total - lines.len();
         let told = format!("{} shown, {left_out} more", lines.len());
-        let note =
-            "hot page: headlines of stored data; `recall`, `inspect` and the files of knowledge show more";
+        let note = "hot page: headlines of stored data; recall and the files of knowledge show more";
         let (text, tokens) = framed(note, &lines, &told, &revision);
         Self { revision, lines, left_out, tokens, text }
     }

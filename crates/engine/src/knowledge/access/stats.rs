@@ -16,7 +16,7 @@ use crate::{
     error::Error,
     knowledge::vault,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
-    render::{Block, Document, Mark, Render, rounded},
+    render::{Block, Document, Mark, Render, counted, rounded},
 };
 
 /// See the module.
@@ -183,7 +183,11 @@ impl Render for Response {
             |top: &Top| vec![top.domain.clone(), top.hits.to_string(), top.last_access.clone(), score(top)];
         let rows = self.top_recalled.iter().map(row).collect();
         let Overview { total_events, window_days, active_domains, .. } = &self.overview;
-        let said = format!("{total_events} hits on {active_domains} files in {window_days} days");
+        let said = format!(
+            "{} on {} in {window_days} days",
+            counted(*total_events, "hit"),
+            counted(*active_domains, "file")
+        );
         let document = Document::new().with(Block::Table { columns, rows }).note(Mark::Info, said);
         if self.zombies.is_empty() {
             return document;

@@ -10,7 +10,7 @@ use std::{
 use jiff::tz::TimeZone;
 use serde::{Deserialize, de::IgnoredAny};
 use strata_core::time::{Timestamp, parse_range};
-use strata_store::files::{FileLock, Scratch};
+use strata_store::files::{FileLock, Scratch, directory_of, make_private_directory};
 
 use super::{Line, MAX_READ, RenderingState, is_enabled, place};
 use crate::{engine::Engine, error::Error, operation::Call};
@@ -50,6 +50,7 @@ fn bring_up(engine: &Engine, call: &Call<'_>, path: &Path) -> Result<(), Error> 
 }
 
 fn make_anew(engine: &Engine, call: &Call<'_>, path: &Path, _lock: FileLock) -> Result<(), Error> {
+    make_private_directory(directory_of(path))?;
     let mut scratch = Scratch::for_file(path)?;
     let mut end = (-1, -1);
     loop {

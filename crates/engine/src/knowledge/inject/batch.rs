@@ -42,7 +42,7 @@ pub struct Request {
 
 /// One text.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct Item {
     /// The file.
     pub domain: String,
@@ -182,8 +182,8 @@ fn one(engine: &Engine, call: &Call<'_>, request: &Request, item: &Value) -> Res
     let item: Item = parsed.map_err(|error| {
         Error::argument(
             "items",
-            format!("is no object of texts: {error}"),
-            "send domain, section and content",
+            format!("cannot be read: {error}"),
+            "send an object with domain, section and content",
         )
     })?;
     let asked = Asked {

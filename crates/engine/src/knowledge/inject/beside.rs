@@ -30,7 +30,7 @@ pub(super) fn route(engine: &Engine, asked: &Asked<'_>, checked: &Checked<'_>) -
     let said = Override::parse(asked.routing_override)?;
     let item = routing::Asked {
         content: &checked.content,
-        domain: Some(checked.domain.as_str()),
+        domain: Some(&checked.domain),
         section: Some(checked.heading.as_str()),
         supported: &[],
     };

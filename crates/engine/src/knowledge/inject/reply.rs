@@ -319,7 +319,7 @@ impl Outcome {
                     .collect(),
                 new_content: fitting(about.content, NEW_TEXT).to_owned(),
                 expected_hash: expected_hash.clone(),
-                hint: "send one text for the family with `fuse` true and this `expected_hash`, under the heading it shall have; `mode` append keeps a section of its own",
+                hint: "nothing is written yet: send one text for the family with `fuse` true and this `expected_hash`, under the heading it shall have; `mode` append keeps a section of its own",
             },
             Handshake::Conflict { expected_hash, current_hash } => {
                 Self::conflict(expected_hash.as_ref(), current_hash.as_ref())
@@ -352,7 +352,7 @@ impl Outcome {
                     || fitting(about.content, NEW_TEXT) != about.content,
             },
             thresholds_source: "default",
-            hint: "send one text for both to this section with `fuse` true and this `expected_hash`; `mode` append writes it beside",
+            hint: "nothing is written yet: send one text for both to this section with `fuse` true and this `expected_hash`; `mode` append writes it beside",
         }
     }
 
@@ -435,7 +435,7 @@ fn hint(decided: &Decided) -> String {
                 "{place} says it already, so nothing was written; `mode` append writes it all the same to another section"
             )
         }
-        _ => "recall_knowledge finds it".to_owned(),
+        _ => "`recall_knowledge` finds it".to_owned(),
     }
 }
 

@@ -45,14 +45,14 @@ pub(super) struct Done {
 
 /// Decides a write and makes it.
 pub(super) fn write(engine: &Engine, call: &Call<'_>, asked: &Asked<'_>) -> Result<Done, Error> {
-    let checked = Checked::new(engine, asked)?;
+    let place = place_of(engine, call, asked.domain)?;
+    let checked = Checked::new(engine, asked, place.domain())?;
     let annotation = match beside::route(engine, asked, &checked)? {
         Ruling::Write(annotation) => annotation,
         Ruling::Refuse(refusal) => {
             return Ok(Done { response: Response::Routed(refusal), written: None });
         }
     };
-    let place = vault::locate(engine, call, "domain", checked.domain.as_str())?;
     let domain = place.domain().to_owned();
     let elsewhere = beside::elsewhere(engine, call, &place, &checked)?;
     let write = Write {
@@ -82,9 +82,30 @@ pub(super) fn write(engine: &Engine, call: &Call<'_>, asked: &Asked<'_>) -> Resu
     Ok(Done { response, written: Some(written) })
 }
 
+/// Where the text goes. A domain is a name; a path names a file in a folder that is there already, and makes none.
+fn place_of(engine: &Engine, call: &Call<'_>, domain: &str) -> Result<Place, Error> {
+    let unusable = match Name::domain(domain) {
+        Ok(name) => return vault::locate(engine, call, "domain", name.as_str()),
+        Err(error) => error,
+    };
+    if domain.contains('/')
+        && let Ok(place) = vault::locate(engine, call, "domain", domain)
+        && place.exists
+    {
+        return Ok(place);
+    }
+    let hint = match domain.contains('/') {
+        true => {
+            "use letters, digits, `-` and `_`; a file in a folder is written once `create_knowledge_file` made it"
+        }
+        false => "use letters, digits, `-` and `_`",
+    };
+    Err(Error::argument("domain", format!("cannot be a file's name: {unusable}"), hint))
+}
+
 /// What was sent, let through the gate.
 pub(super) struct Checked<'a> {
-    pub(super) domain: Name,
+    pub(super) domain: String,
     pub(super) heading: Heading,
     pub(super) content: String,
     pub(super) mode: Mode,
@@ -96,15 +117,11 @@ pub(super) struct Checked<'a> {
 }
 
 impl<'a> Checked<'a> {
-    fn new(engine: &Engine, asked: &Asked<'a>) -> Result<Self, Error> {
+    fn new(engine: &Engine, asked: &Asked<'a>, domain: &str) -> Result<Self, Error> {
         let word = asked.mode.map(str::trim).filter(|word| !word.is_empty()).unwrap_or("upsert");
         let mode = Mode::parse(word).ok_or_else(|| {
             let message = format!("there is no mode `{}`", shortened(word, 40));
             Error::argument("mode", message, "use upsert, append or merge")
-        })?;
-        let domain = Name::domain(asked.domain).map_err(|error| {
-            let message = format!("cannot be a file's name: {error}");
-            Error::argument("domain", message, "use letters, digits, `-` and `_`")
         })?;
         let mut gate = Gate::default();
         let section = gate.field("section", Some(asked.section))?.unwrap_or_default();
@@ -117,7 +134,7 @@ impl<'a> Checked<'a> {
         let now = engine.clock().now().to_rfc3339();
         let expected_hash = asked.expected_hash.map(str::trim).filter(|token| !token.is_empty());
         Ok(Self {
-            domain,
+            domain: domain.to_owned(),
             heading,
             content,
             mode,

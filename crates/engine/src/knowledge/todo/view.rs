@@ -88,7 +88,8 @@ impl TodoView {
         Record {
             id: self.id.clone(),
             attributes,
-            title: Some(self.title.clone()),
+            // A title that was made of the text would say its beginning twice.
+            title: (!self.content.starts_with(&self.title)).then(|| self.title.clone()),
             text: format!("{}{notes}", self.content),
         }
     }

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_core::{
     knowledge::{
+        inject::without_provenance,
         part::{self, parts},
         rot::{self, Part, Rot},
     },
@@ -197,8 +198,13 @@ impl Audit {
                 parts(file.file.text()).into_iter().map(move |part| (path.as_str(), part))
             })
             .collect();
-        let looked_at: Vec<Part<'_>> =
-            split.iter().map(|(file, part)| Part { file, heading: &part.heading, body: part.body }).collect();
+        // Sections of one agent are not alike because it signed them.
+        let bodies: Vec<_> = split.iter().map(|(_, part)| without_provenance(part.body)).collect();
+        let looked_at: Vec<Part<'_>> = split
+            .iter()
+            .zip(&bodies)
+            .map(|((file, part), body)| Part { file, heading: &part.heading, body })
+            .collect();
         let (states, _) = engine.states();
         let mut rot = rot::audit(&looked_at, today(engine.clock().now()), states);
         let mut candidates = promotion::watched(engine, call, files)?;

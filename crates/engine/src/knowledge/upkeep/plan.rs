@@ -347,9 +347,14 @@ impl Render for Response {
             document = document.note(Mark::Warning, format!("{}: {}", trouble.file, trouble.error));
         }
         let Summary { safe_auto_fixes, needs_user_decision, must_not_auto_fix, .. } = &self.summary;
-        document.note(
+        let document = document.note(
             Mark::Info,
             format!("safe to do: {safe_auto_fixes}; to be decided: {needs_user_decision}; stays: {must_not_auto_fix}"),
-        )
+        );
+        if *safe_auto_fixes == 0 {
+            return document;
+        }
+        let how = "`strata --json knowledge plan | strata knowledge apply -` tries what is safe; `--dry-run=false` does it";
+        document.note(Mark::Info, how)
     }
 }

@@ -1,7 +1,7 @@
 //! Sections as vectors, to tell which of them are near each other in meaning.
 
 use strata_core::{
-    knowledge::{family::steady_heading, promotion::Vectors},
+    knowledge::{family::steady_heading, inject::without_provenance, promotion::Vectors},
     redact::redact,
     vector,
 };
@@ -34,7 +34,7 @@ impl Embedded {
         let mut all = Self { dimension, ..Self::default() };
         for (at, Readable { file, .. }) in files {
             for (index, entry) in file.entries().iter().enumerate() {
-                let body = file.body(index);
+                let body = without_provenance(file.body(index));
                 if body.is_empty() || all.places.len() == MOST_SECTIONS {
                     continue;
                 }

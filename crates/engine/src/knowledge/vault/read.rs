@@ -140,9 +140,9 @@ pub fn generation_text(
     generation: i64,
 ) -> Result<String, Error> {
     let missing = || Error::NotFound {
-        what: "generation",
-        id: format!("{generation} of {}", place.path),
-        hint: "the history of the file lists its generations".into(),
+        what: "version",
+        id: format!("{}@{generation}", place.path),
+        hint: "`get_knowledge_history` lists those of the file".into(),
     };
     let head = head_at(engine, call, place)?.ok_or_else(missing)?;
     let (row, text) = engine.ledger(call)?.read(&engine.control(call), |r| {
