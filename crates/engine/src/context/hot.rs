@@ -62,7 +62,10 @@ pub(crate) fn make(engine: &Engine, call: &Call<'_>, budget: u32) -> Result<Page
         Section::in_order(rest.iter().map(line).collect()),
         budget,
     );
-    recent::keep(engine.home(), call.scope, &page, engine.clock().now());
+    // Reading makes nothing in a place that is no home.
+    if engine.is_initialised().unwrap_or(false) {
+        recent::keep(engine.home(), call.scope, &page, engine.clock().now());
+    }
     Ok(page)
 }
 

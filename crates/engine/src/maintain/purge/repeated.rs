@@ -63,13 +63,17 @@ impl Said {
             || text.as_bytes().windows(STRETCH).any(|stretch| self.stretches.contains(stretch))
     }
 
-    /// A text without it; `None` where it cannot be taken out whole.
+    /// A text without it: without the sections or stretches that are it, then without the lines that repeat it. `None`
+    /// when nothing is left, or when it is still there.
     fn taken_out_of(&self, text: &str) -> Option<String> {
         let mut rest = text.to_owned();
         for body in &self.plain {
-            while let Some(less) = without(&rest, body).ok()? {
+            while let Ok(Some(less)) = without(&rest, body) {
                 rest = less;
             }
+        }
+        if self.is_repeated_in(&rest) {
+            rest = rest.split_inclusive('\n').filter(|line| !self.is_repeated_in(line)).collect();
         }
         (!rest.trim().is_empty() && !self.is_repeated_in(&rest)).then_some(rest)
     }
@@ -253,5 +257,8 @@ mod tests {
         let rest = said("Behind the third brick.").taken_out_of(copy).expect("taken out");
         assert_eq!(rest, "# a\n\n## Door\n\nGreen.\n");
         assert_eq!(said("Behind the third brick.").taken_out_of("behind the THIRD brick"), None);
+        let quoted = "# a\n\n- behind the THIRD brick, she said\n- the door is green\n";
+        let rest = said("Behind the third brick.").taken_out_of(quoted).expect("a line goes");
+        assert_eq!(rest, "# a\n\n- the door is green\n");
     }
 }
