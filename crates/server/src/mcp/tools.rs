@@ -65,6 +65,9 @@ fn shorten(schema: &mut Map<String, Value>) {
         for limit in ["minimum", "maximum", "default"] {
             property.remove(limit);
         }
+        if let Some(items) = property.get_mut("items").and_then(Value::as_object_mut) {
+            items.remove("additionalProperties");
+        }
         // A sentence with a list or a quoted word says what may be sent.
         let is_plain = |text: &str| text.len() <= 48 && !text.contains(['`', ',']);
         if property.get("description").and_then(Value::as_str).is_some_and(is_plain) {
