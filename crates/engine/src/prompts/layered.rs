@@ -57,7 +57,7 @@ facts.
 4. Give it a domain that exists already if one fits (`knowledge://files`), and a heading inside it.
 5. Look before you write: `recall_knowledge` shows whether it is known. What is known and the same, skip; what has \
 changed, replace.
-6. Write with `inject_knowledge`, mode `upsert`, one section per call, and name the session in `source_session_id`.
+6. Write with `inject_knowledge`, mode `upsert`, one section per call, and name yourself in `agent_id`.
 
 Report one line per item: domain, action (add or update), content, source. When in doubt, leave it out: what is \
 missing can be added tomorrow, what is wrong misleads until somebody notices.";
