@@ -91,10 +91,11 @@ impl Vocabulary {
         Ok(())
     }
 
-    /// Takes markers out, in whatever sense and letter case.
+    /// Takes markers out, in whatever sense and letter case, and with the colon that some have: `TODO` takes out `todo:`.
     pub fn disable(&mut self, markers: &[&str]) {
-        let markers: Vec<String> = markers.iter().map(|marker| marker.to_lowercase()).collect();
-        self.markers.retain(|text, _| !markers.contains(&text.to_lowercase()));
+        let bare = |marker: &str| marker.trim_end_matches([':', '：']).to_lowercase();
+        let markers: Vec<String> = markers.iter().map(|marker| bare(marker)).collect();
+        self.markers.retain(|text, _| !markers.contains(&bare(text)));
     }
 
     fn add(&mut self, group: &str, key: &str, texts: &[String]) -> Result<(), VocabularyError> {

@@ -241,11 +241,7 @@ fn coerce(value: Value, expected: &Value) -> Value {
         (Some("number"), Value::String(s)) => {
             s.trim().parse::<f64>().ok().and_then(Number::from_f64).map_or(Value::String(s), Value::Number)
         }
-        (Some("boolean"), Value::String(s)) => match s.trim().to_ascii_lowercase().as_str() {
-            "true" | "yes" | "1" => true.into(),
-            "false" | "no" | "0" => false.into(),
-            _ => Value::String(s),
-        },
+        (Some("boolean"), value) => boolean(value),
         (Some("string"), Value::Number(n)) => whole(n).to_string().into(),
         (Some("array"), value) => coerce_list(value, &expected["items"]),
         (Some("object"), Value::String(s)) => match serde_json::from_str::<Value>(&s) {
@@ -253,6 +249,16 @@ fn coerce(value: Value, expected: &Value) -> Value {
             _ => Value::String(s),
         },
         (_, value) => value,
+    }
+}
+
+/// A word for yes or no as what it means.
+pub(crate) fn boolean(value: Value) -> Value {
+    let Value::String(word) = value else { return value };
+    match word.trim().to_ascii_lowercase().as_str() {
+        "true" | "yes" | "1" => true.into(),
+        "false" | "no" | "0" => false.into(),
+        _ => Value::String(word),
     }
 }
 

@@ -19,7 +19,7 @@ use crate::{
 pub enum Action {
     /// It is open: make a todo of it.
     MoveToTodo,
-    /// It was open and is resolved: say what holds now.
+    /// It tells that something was resolved: say what holds now.
     RewriteAsCurrentRule,
     /// Its section says why it stays.
     KeepWithReason,
@@ -41,7 +41,7 @@ impl Action {
 pub struct Finding {
     /// The line, counted from 1.
     pub line: usize,
-    /// The first open marker of the line.
+    /// The first open marker of the line; without one, the first resolved one.
     pub marker: String,
     /// The first resolved marker of the line.
     pub resolved_marker: Option<String>,
@@ -57,57 +57,71 @@ pub struct Finding {
     pub action: Action,
 }
 
+impl Finding {
+    /// Whether the line says that something is open, whatever else it says.
+    pub fn says_open(&self) -> bool {
+        self.resolved_marker.as_ref() != Some(&self.marker)
+    }
+}
+
 const HEADING_CHARS: usize = 60;
 const PREVIEW_CHARS: usize = 80;
 
-/// Finds the lines of a file that say that something is open, one finding for each line. Code and comments are not read.
+/// Finds the lines of a file that say that something is open or was, one finding for each line. Code and comments are
+/// not read, nor lines that give the reason why others stay.
 pub fn scan(text: &str, router: &Router, vocabulary: &Vocabulary) -> Vec<Finding> {
     let mut parts = parts(text);
-    let comments = comments(text);
-    let (mut open, mut resolved) = (Vec::new(), Vec::new());
-    for hit in router.hits(text).into_iter().filter(|hit| !covers(&comments, hit.span.start)) {
-        match hit.sense {
-            Sense::Open => open.push((hit.span.start, hit.marker)),
-            Sense::Resolved => resolved.push((hit.span.start, hit.marker)),
-            _ => {}
-        }
-    }
-    let mut findings: Vec<Finding> = Vec::new();
-    let (mut line, mut number) = (0..0, 1);
-    for (at, marker) in open {
-        if at < line.end {
-            continue;
-        }
-        let next = line_at(text, at);
-        number += text[line.start..next.start].matches('\n').count();
-        line = next;
-        let after = resolved.partition_point(|(at, _)| *at < line.start);
-        let resolved =
-            resolved.get(after).filter(|(at, _)| *at < line.end).map(|(_, marker)| (*marker).to_owned());
-        let part = parts.partition_point(|part| part.span.start <= line.start).checked_sub(1);
+    let marked = marked(text, router);
+    let told = marked.into_iter().filter(|line| keep_reason(&text[line.span.clone()], vocabulary).is_none());
+    let found = told.map(|line| {
+        let part = parts.partition_point(|part| part.span.start <= line.span.start).checked_sub(1);
         let part = part.and_then(|at| parts.get_mut(at));
         let (heading, keep_reason) = part.map(|part| part.read(text, vocabulary)).unwrap_or_default();
-        findings.push(finding(text[line.clone()].trim(), number, marker, resolved, heading, keep_reason));
-    }
-    findings
+        finding(text[line.span.clone()].trim(), &line, heading, keep_reason)
+    });
+    found.collect()
 }
 
-fn finding(
-    written: &str,
-    line: usize,
-    marker: &str,
-    resolved_marker: Option<String>,
-    heading: String,
-    keep_reason: Option<String>,
-) -> Finding {
+/// A line with markers: the first of either sort.
+struct Marked<'a> {
+    span: Range<usize>,
+    number: usize,
+    open: Option<&'a str>,
+    resolved: Option<&'a str>,
+}
+
+fn marked<'a>(text: &str, router: &'a Router) -> Vec<Marked<'a>> {
+    let comments = comments(text);
+    let mut lines: Vec<Marked<'a>> = Vec::new();
+    let (mut start, mut number) = (0, 1);
+    for hit in router.hits(text).into_iter().filter(|hit| !covers(&comments, hit.span.start)) {
+        if !matches!(hit.sense, Sense::Open | Sense::Resolved) {
+            continue;
+        }
+        if lines.last().is_none_or(|line| hit.span.start >= line.span.end) {
+            let span = line_at(text, hit.span.start);
+            number += text[start..span.start].matches('\n').count();
+            start = span.start;
+            lines.push(Marked { span, number, open: None, resolved: None });
+        }
+        if let Some(line) = lines.last_mut() {
+            let first = if hit.sense == Sense::Open { &mut line.open } else { &mut line.resolved };
+            first.get_or_insert(hit.marker);
+        }
+    }
+    lines
+}
+
+fn finding(written: &str, line: &Marked<'_>, heading: String, keep_reason: Option<String>) -> Finding {
+    let marker = line.open.or(line.resolved).unwrap_or_default().to_owned();
+    let resolved_marker = line.resolved.map(str::to_owned);
     let action = match (&keep_reason, &resolved_marker) {
         (Some(_), _) => Action::KeepWithReason,
         (None, Some(_)) => Action::RewriteAsCurrentRule,
         (None, None) => Action::MoveToTodo,
     };
-    let (marker, preview, line_token) =
-        (marker.to_owned(), first(written, PREVIEW_CHARS), line_token(written));
-    Finding { line, marker, resolved_marker, heading, preview, line_token, keep_reason, action }
+    let (preview, line_token) = (first(written, PREVIEW_CHARS), line_token(written));
+    Finding { line: line.number, marker, resolved_marker, heading, preview, line_token, keep_reason, action }
 }
 
 /// Finds a line again: at its old number, or wherever else exactly one line has the token. Numbers count from 1.
@@ -211,6 +225,18 @@ mod tests {
         assert_eq!(found[2].keep_reason.as_deref(), Some("the audit wants it"));
         assert_eq!(found[4].resolved_marker.as_deref(), Some("已完成"));
         assert_eq!(found[0].line_token, line_token("TODO: raise the limit, PENDING too"));
+    }
+
+    #[test]
+    fn what_was_resolved_is_told_without_an_open_marker_too() {
+        let text = "## Login\n\nThe login bug has been fixed in 3.2.\n登录缺陷已修复。\nログインは修正済み\n로그인 수정됨\nThe window size is fixed at 64.\n\n## Kept\n\nKeep reason: what was resolved is shown\nThe quota was resolved in May.\n";
+        let found = scan(text, built_in(), Vocabulary::built_in());
+        let rewrite = found.iter().filter(|f| f.action == Action::RewriteAsCurrentRule).map(|f| f.line);
+        assert_eq!(rewrite.collect::<Vec<_>>(), [3, 4, 5, 6]);
+        let kept: Vec<_> = found.iter().filter(|f| f.action == Action::KeepWithReason).collect();
+        assert_eq!((kept.len(), kept[0].line), (1, 12), "the reason itself is none: {kept:?}");
+        assert_eq!((found[0].marker.as_str(), found[0].says_open()), ("has been fixed", false));
+        assert!(scan("TODO was resolved\n", built_in(), Vocabulary::built_in())[0].says_open());
     }
 
     #[test]

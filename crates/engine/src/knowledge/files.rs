@@ -3,18 +3,16 @@
 pub mod create;
 pub mod delete;
 pub mod get;
+pub mod governance;
 pub mod stats;
 pub mod update;
 
 use std::sync::Arc;
 
 use serde::Serialize;
-use strata_core::knowledge::{
-    governance::{Governance, heading_families, procedures},
-    name::{NameError, VaultPath},
-    state::{self, Action},
-};
+use strata_core::knowledge::name::{NameError, VaultPath};
 
+use self::governance::Governance;
 use super::{
     l0::{self, Report},
     vault::{self, FileHead, FileState, ParsedFile, Place, Written},
@@ -26,9 +24,6 @@ use crate::{
     operation::Call,
     render::{Document, Mark},
 };
-
-/// Findings of one sort that are named.
-const NAMED: usize = 5;
 
 /// A file that can be read, and its text.
 #[derive(Debug, Clone)]
@@ -102,32 +97,15 @@ pub struct Beside {
     pub vector_sync_error: Option<String>,
     /// What there is to say of the new text.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub governance: Option<Findings>,
+    pub governance: Option<Governance>,
     /// Families of secrets that were blacked out before the text was stored.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub redacted: Vec<&'static str>,
 }
 
-/// What there is to say of a text.
-#[derive(Debug, Serialize)]
-pub struct Findings {
-    /// Whether nothing asks for attention.
-    pub clean: bool,
-    /// Lines that say that something is to be done.
-    pub open_markers: usize,
-    /// Lines that say that something was done.
-    pub resolved_markers: usize,
-    /// Sections that tell how to do something, which belongs to the agent's skills.
-    pub procedures: Vec<String>,
-    /// Sections that are one subject told several times, by the first heading.
-    pub heading_families: Vec<String>,
-    /// Whether it is larger than is good for a file.
-    pub oversized: bool,
-}
-
 impl Beside {
     /// Brings index and search up to date with a write, and looks at what was written.
-    fn of(engine: &Engine, call: &Call<'_>, written: &Written, gate: Gate) -> Self {
+    fn of(engine: &Engine, call: &Call<'_>, kind: &'static str, written: &Written, gate: Gate) -> Self {
         let synced = l0::sync_after(engine, call, written);
         let vector_sync_error = match engine.follow_truth(call) {
             Ok(caught_up) if caught_up.behind == 0 => None,
@@ -141,7 +119,10 @@ impl Beside {
             l0_sync: (!synced.l0_synced).then_some(synced.l0_sync_report),
             vector_sync_ok: vector_sync_error.is_none(),
             vector_sync_error,
-            governance: written.text.as_deref().map(|text| Findings::of(engine, text)),
+            governance: written
+                .text
+                .as_deref()
+                .map(|text| Governance::of(engine, kind, &written.place.path, text)),
             redacted: gate.redacted,
         }
     }
@@ -152,51 +133,8 @@ impl Beside {
             document = document.note(Mark::Warning, error.clone());
         }
         match &self.governance {
-            Some(found) if !found.clean => document.note(Mark::Info, found.sentence()),
+            Some(found) if !found.clean => document.note(Mark::Info, found.suggestions.join(". ")),
             _ => document,
         }
-    }
-}
-
-impl Findings {
-    fn of(engine: &Engine, text: &str) -> Self {
-        let words = engine.words();
-        let found = Governance {
-            states: state::scan(text, &words.states, &words.state_words),
-            procedures: procedures(text, &words.router),
-            families: heading_families(text),
-            bytes: text.len(),
-        };
-        let lines = |action: Action| found.states.iter().filter(|state| state.action == action).count();
-        Self {
-            clean: found.is_clean(),
-            open_markers: lines(Action::MoveToTodo),
-            resolved_markers: lines(Action::RewriteAsCurrentRule),
-            procedures: found.procedures.iter().take(NAMED).map(|one| one.heading.clone()).collect(),
-            heading_families: found
-                .families
-                .iter()
-                .take(NAMED)
-                .filter_map(|family| family.headings.first().cloned())
-                .collect(),
-            oversized: found.is_oversized(),
-        }
-    }
-
-    fn sentence(&self) -> String {
-        let mut said = Vec::new();
-        let mut count = |number: usize, what: &str| {
-            if number > 0 {
-                said.push(format!("{what}: {number}"));
-            }
-        };
-        count(self.open_markers, "open");
-        count(self.resolved_markers, "done and not yet told as what holds");
-        count(self.procedures.len(), "sections that are procedures");
-        count(self.heading_families.len(), "subjects told several times");
-        if self.oversized {
-            said.push("the file is large".to_owned());
-        }
-        said.join("; ")
     }
 }

@@ -1,10 +1,50 @@
 //! How much fits into a reply: JSON that is too long is not sent at all.
 
 use serde::Serialize;
+use strata_core::principal::Face;
+
+use crate::operation::Call;
 
 /// Characters of JSON that the texts of one reply may have together. With what stands around them they stay below
 /// what a server sends.
 pub(super) const REPLY: usize = 25_000;
+
+/// Characters that the items of a list may have together in a reply of nothing else. Such a reply is sent without line
+/// breaks when it has no room for them.
+pub(super) const LIST: usize = 30_000;
+
+/// Keeps as many items of such a list, from the first, as are sent. A terminal has room for all.
+pub(super) fn keep_sendable<T: Serialize>(call: &Call<'_>, items: &mut Vec<T>) {
+    if !has_room(call, items) {
+        let mut left = LIST;
+        let fit = items.iter().take_while(|item| {
+            let fits = left.checked_sub(length(item));
+            left = fits.unwrap_or(0);
+            fits.is_some()
+        });
+        let count = fit.count();
+        items.truncate(count);
+    }
+}
+
+/// Whether all items of such a list are sent.
+pub(super) fn has_room<T: Serialize>(call: &Call<'_>, items: &[T]) -> bool {
+    call.face == Face::Cli || items.iter().map(length).sum::<usize>() <= LIST
+}
+
+fn length<T: Serialize>(item: &T) -> usize {
+    serde_json::to_string(item).map_or(0, |json| json.chars().count() + 1)
+}
+
+/// The whole lines at the beginning of a text that are sent, and how many are not. A terminal has room for all.
+pub(super) fn sendable_lines<'a>(call: &Call<'_>, text: &'a str) -> (&'a str, usize) {
+    let kept = if call.face == Face::Cli { text } else { fitting(text, REPLY) };
+    if kept.len() == text.len() {
+        return (text, 0);
+    }
+    let end = kept.rfind('\n').map_or(0, |at| at + 1);
+    (&text[..end], text[end..].lines().count())
+}
 
 /// Characters of a text as JSON.
 pub(super) fn cost(text: &str) -> usize {
@@ -88,6 +128,13 @@ const fn escaped(c: char) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use strata_core::{
+        cancel::Cancel,
+        principal::{Principal, PrincipalKind},
+        scope::Scope,
+        time::Timestamp,
+    };
+
     use super::*;
 
     #[test]
@@ -107,6 +154,32 @@ mod tests {
         // Inside a character, and behind the end.
         assert_eq!(Page::of("字a", Some(2)), Page { offset: 0, text: "字a", next: None });
         assert_eq!(Page::of("字a", Some(99)), Page { offset: 4, text: "", next: None });
+    }
+
+    #[test]
+    fn a_reply_holds_what_is_sent_and_a_terminal_everything() {
+        let (principal, scope) = (Principal::new(PrincipalKind::Agent, "a"), Scope::user());
+        let cancel = Cancel::default();
+        let call = |face| Call {
+            principal: &principal,
+            scope: &scope,
+            face,
+            deadline: Timestamp::MAX,
+            cancel: &cancel,
+            progress: &|_, _| {},
+            secret: None,
+        };
+        let mut items = vec!["x".repeat(LIST / 10); 12];
+        keep_sendable(&call(Face::Cli), &mut items);
+        assert_eq!(items.len(), 12);
+        keep_sendable(&call(Face::Mcp), &mut items);
+        assert_eq!(items.len(), 9, "quotes and commas count");
+        let lines = "line\n".repeat(REPLY);
+        let (sent, rest) = sendable_lines(&call(Face::Mcp), &lines);
+        assert!(sent.ends_with("line\n") && cost(sent) <= REPLY);
+        assert_eq!(sent.lines().count() + rest, REPLY);
+        assert_eq!(sendable_lines(&call(Face::Cli), &lines), (lines.as_str(), 0));
+        assert_eq!(sendable_lines(&call(Face::Mcp), "short"), ("short", 0));
     }
 
     #[test]

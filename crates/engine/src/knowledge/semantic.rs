@@ -157,7 +157,8 @@ impl Found {
                 tags: described.tags,
                 section: title.split_once(" > ").map_or("", |(_, heading)| heading).to_owned(),
             },
-            score: rounded(cosine, 4),
+            // The bytes of a vector are rounded, and its length with them.
+            score: rounded(cosine.min(1.0), 4),
         }
     }
 

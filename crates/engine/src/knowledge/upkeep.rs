@@ -3,6 +3,7 @@
 pub mod apply;
 pub mod audit;
 mod backups;
+pub(crate) mod markers;
 pub mod plan;
 mod promotion;
 pub mod reconcile;
@@ -12,7 +13,10 @@ mod vectors;
 
 use serde::Serialize;
 use strata_core::{
-    knowledge::{cleanup::is_credential_like, state::Finding},
+    knowledge::{
+        cleanup::is_credential_like,
+        state::{Action, Finding},
+    },
     redact::redact,
 };
 
@@ -85,7 +89,7 @@ pub struct Marker {
     pub domain: String,
     /// The line, counted from 1.
     pub line: usize,
-    /// The first open marker of the line.
+    /// The first open marker of the line; without one, the first that says it is done.
     pub marker: String,
     /// The heading it stands under.
     pub heading: String,
@@ -101,7 +105,13 @@ pub struct Marker {
     /// Why it stays.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_reason: Option<String>,
+    /// What to do about one that is open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggested_action: Option<&'static str>,
 }
+
+/// What clients know as the way out of an open line.
+const OPEN_LINE: &str = "move_to_todo_or_rewrite_as_current_rule";
 
 impl Marker {
     fn of(file: String, domain: String, finding: Finding) -> Self {
@@ -115,6 +125,7 @@ impl Marker {
             line_hash: finding.line_token,
             resolved_marker: finding.resolved_marker,
             action: finding.action.as_str(),
+            suggested_action: (finding.action == Action::MoveToTodo).then_some(OPEN_LINE),
             keep_reason: finding.keep_reason.map(|reason| shown(&reason)),
         }
     }
@@ -122,7 +133,7 @@ impl Marker {
 
 /// A text of a file as it is shown: hands may have put a secret into it. One that looks like a secret without being of
 /// a known form is not shown at all.
-fn shown(text: &str) -> String {
+pub(super) fn shown(text: &str) -> String {
     let clean = redact(text);
     if !clean.is_redacted() && is_credential_like(text) && !text.contains(REDACTED) {
         return format!("{REDACTED}]");

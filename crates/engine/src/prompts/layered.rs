@@ -57,9 +57,9 @@ facts.
 4. Give it a domain that exists already if one fits (`knowledge://files`), and a heading inside it.
 5. Look before you write: `recall_knowledge` shows whether it is known. What is known and the same, skip; what has \
 changed, replace.
-6. Write with `inject_knowledge`, mode `upsert`, one section per call, and name in the text where it comes from: a \
-person, a file, a day. Where the answer is `deferred_fusion` or `deferred_consolidate`, nothing is written yet: make \
-one text of the old and the new, and send it with `fuse` and the `expected_hash` of the answer.
+6. Write with `inject_knowledge`, mode `upsert`, one section per call; name yourself in `agent_id`, and in the text where \
+it comes from: a person, a file, a day. Where the answer is `deferred_fusion` or `deferred_consolidate`, nothing is \
+written yet: make one text of the old and the new, and send it with `fuse` and the `expected_hash` of the answer.
 
 Report one line per item: domain, action (add or update), content, source. When in doubt, leave it out: what is \
 missing can be added tomorrow, what is wrong misleads until somebody notices.";

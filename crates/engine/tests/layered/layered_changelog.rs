@@ -100,6 +100,29 @@ fn layered_62_the_changelog_is_newest_first_filtered_and_never_a_body() {
 }
 
 #[test]
+fn layered_62_fifty_events_are_shown_and_the_rest_can_be_asked_for() {
+    let session = Session::new();
+    let items: Vec<_> = (0..60)
+        .map(|n| json!({ "domain": format!("领域{n}"), "section": "S", "content": format!("limit {n}") }))
+        .collect();
+    session.ok("batch_inject_knowledge", json!({ "items": items }));
+    let first = log(&session, json!({ "surface": "l1_knowledge" }));
+    assert_eq!(
+        (&first["returned"], &first["next_offset"], &first["limit"]),
+        (&json!(50), &json!(50), &json!(50))
+    );
+    let rest = log(&session, json!({ "surface": "l1_knowledge", "offset": 50 }));
+    assert_eq!((&rest["returned"], rest.get("next_offset")), (&json!(10), None));
+    assert_eq!(
+        (&first["entries"][0]["domain"], &rest["entries"][9]["domain"]),
+        (&json!("领域59"), &json!("领域0"))
+    );
+    let many = log(&session, json!({ "limit": 500 }));
+    let length = many.to_string().chars().count();
+    assert!(length <= 32_000 && many["next_offset"] == many["returned"], "{length}");
+}
+
+#[test]
 fn layered_62_the_rendering_follows_the_ledger_and_comes_back_when_damaged() {
     let session = Session::new();
     write(&session, "infra", "# infra\n\n## 端口\n\n5432\n");

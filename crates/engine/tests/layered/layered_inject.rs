@@ -229,6 +229,8 @@ fn layered_17_18_a_fusion_is_made_under_its_token_only() {
         (&asked["action"], &asked["success"], &asked["needs_fusion"]),
         (&json!("deferred_fusion"), &json!(true), &json!(true))
     );
+    assert!(file(&session, "infra").ends_with(&format!("\n{POOL}\n")), "nothing is written");
+    assert_eq!(changes(&session).len(), 1);
     let token = asked["expected_hash"].as_str().expect("a token").to_owned();
     assert_eq!(token.len(), 16);
     assert_eq!(asked["fusion"]["expected_hash"], json!(token));
@@ -433,6 +435,10 @@ fn layered_47_the_strict_gate_refuses_and_an_override_lets_through() {
     assert_eq!((&refused["action"], &refused["success"]), (&json!("routing_refused"), &json!(false)));
     assert_eq!(refused["error"], "routing_enforce_direct_write_refused");
     assert_eq!(refused["written"], false);
+    for told in ["message", "hint", "routing_warning", "domain", "section"] {
+        assert!(refused[told].is_string(), "{told}: {refused:#}");
+    }
+    assert_eq!(refused["suggested_action"]["source_content"], RUNBOOK);
     assert!(refused["routing_enforcement"]["gate_active"].as_bool().unwrap_or(false), "{refused:#}");
     assert_eq!(try_file(&session, "ops"), None);
     assert!(changes(&session).is_empty());
@@ -441,6 +447,9 @@ fn layered_47_the_strict_gate_refuses_and_an_override_lets_through() {
         (&todo["action"], &todo["todo_candidate"]["surface"]),
         (&json!("routing_refused"), &json!("todo"))
     );
+    assert_eq!(todo["todo_candidate"]["content"], "TODO: wire up the gateway");
+    let whole = json!({ "filename": "whole.md", "content": format!("## Release\n\n{RUNBOOK}\n") });
+    assert_eq!(session.ok("create_knowledge_file", whole)["action"], "created", "whole files are not routed");
     let forced = inject_with(
         &session,
         json!({ "domain": "ops", "section": "Release", "content": RUNBOOK, "routing_override": "force_l1" }),

@@ -146,7 +146,7 @@ fn layered_48_words_come_and_go_by_the_configuration() {
             extra_profile_markers: vec!["addresses me as".into()],
             extra_knowledge_markers: vec!["service contract".into()],
             extra_skill_markers: vec!["cookbook".into()],
-            disabled_markers: vec!["todo".into(), "TODO:".into()],
+            disabled_markers: vec!["TODO".into()],
             vocabulary: Some("[ephemeral]\ntells = ['scratch output']\n".into()),
             ..Routing::default()
         };

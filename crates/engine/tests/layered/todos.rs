@@ -69,6 +69,22 @@ fn marked(digits: &str, content: &str) -> NewTodo {
 }
 
 #[test]
+fn layered_60_a_list_fits_into_a_reply_whatever_the_todos_hold() {
+    let s = Session::new();
+    for n in 0..50 {
+        add(
+            &s,
+            json!({ "content": format!("todo {n}: {}", "x".repeat(if n == 49 { 50_000 } else { 900 })) }),
+        );
+    }
+    let listed = s.ok("list_todos", json!({}));
+    let length = listed.to_string().chars().count();
+    let (shown, more) = (listed["todos"].as_array().map_or(0, Vec::len) as u64, listed["more"].as_u64());
+    assert!(length <= 32_000 && shown > 10 && more == Some(50 - shown), "{length} {shown} {more:?}");
+    assert_eq!(listed["todos"][0]["is_cut"], true, "the newest is the long one");
+}
+
+#[test]
 fn layered_60_a_todo_moves_on_and_its_stamps_follow() {
     let s = Session::new();
     let id = add(

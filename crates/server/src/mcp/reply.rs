@@ -60,11 +60,15 @@ pub(super) fn text(reply: &Reply, form: Form) -> Result<String, Error> {
     match form {
         Form::Markdown => Ok(capped(&reply.document, MAX_CHARS)),
         Form::Json | Form::IndentedJson => {
-            let text = match form {
+            let mut text = match form {
                 Form::IndentedJson => format!("{:#}", reply.json),
                 _ => reply.json.to_string(),
             };
-            let length = text.chars().count();
+            let mut length = text.chars().count();
+            if length > MAX_CHARS && form == Form::IndentedJson {
+                text = reply.json.to_string();
+                length = text.chars().count();
+            }
             if length > MAX_CHARS {
                 return Err(Error::argument(
                     "format",
@@ -333,6 +337,19 @@ mod tests {
             many = many.note(Mark::Info, format!("note {i}"));
         }
         check(&many);
+    }
+
+    #[test]
+    fn indented_json_goes_without_its_line_breaks_before_it_is_refused() {
+        let reply = |length: usize| Reply {
+            json: json!({ "list": vec![1; length] }),
+            document: Document::new(),
+            is_alarming: false,
+        };
+        assert!(text(&reply(9), Form::IndentedJson).is_ok_and(|said| said.contains("\n  \"list\"")));
+        let long = text(&reply(MAX_CHARS / 2 - 20), Form::IndentedJson).expect("it is sent");
+        assert!(!long.contains('\n') && long.len() <= MAX_CHARS);
+        assert!(text(&reply(MAX_CHARS / 2), Form::IndentedJson).is_err());
     }
 
     #[test]

@@ -66,6 +66,9 @@ fn shorten(schema: &mut Map<String, Value>, explained: &[&str]) {
         for limit in ["minimum", "maximum", "default"] {
             property.remove(limit);
         }
+        if let Some(items) = property.get_mut("items").and_then(Value::as_object_mut) {
+            items.remove("additionalProperties");
+        }
         if !explained.contains(&name.as_str()) {
             property.remove("description");
         }

@@ -134,6 +134,14 @@ impl<'p> Conditions<'p> {
         self.sql.push_str(&format!(" LIMIT {place}"));
     }
 
+    /// After [`Self::limit`] only.
+    pub(super) fn offset(&mut self, offset: usize) {
+        if offset > 0 {
+            let place = self.bind(i64::try_from(offset).unwrap_or(i64::MAX));
+            self.sql.push_str(&format!(" OFFSET {place}"));
+        }
+    }
+
     fn bind(&mut self, value: impl Into<Param<'p>>) -> String {
         self.params.push(value.into());
         format!("${}", self.params.len())

@@ -57,6 +57,8 @@ pub struct VaultChangeFilter {
     pub since: Option<Timestamp>,
     /// At most this many; `None`: all.
     pub limit: Option<usize>,
+    /// So many of the newest are passed over when there is a limit.
+    pub offset: usize,
 }
 
 impl VaultChangeFilter {
@@ -97,6 +99,7 @@ impl LedgerRead<'_> {
         all.sql.push_str(" ORDER BY seq DESC, ordinal DESC");
         if let Some(limit) = filter.limit {
             all.limit(limit);
+            all.offset(filter.offset);
         }
         let sql = format!("SELECT {COLUMNS} FROM vault_changes WHERE {}", all.sql);
         self.transaction.query(&sql, &all.params, |row| self.vault_change_from(row))

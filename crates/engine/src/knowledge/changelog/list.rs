@@ -10,6 +10,7 @@ use super::{DISABLED, Line, RenderingState, is_enabled, operations, rendering, v
 use crate::{
     engine::Engine,
     error::Error,
+    knowledge::room::keep_sendable,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
     render::{Block, Document, Mark, Render},
     request,
@@ -34,6 +35,8 @@ pub struct Request {
     /// Default 50.
     #[schemars(range(min = 1, max = 500))]
     pub limit: Option<u32>,
+    /// Newer ones to pass over.
+    pub offset: Option<u32>,
 }
 
 /// The changes, newest first.
@@ -50,8 +53,11 @@ pub struct Response {
     pub total_events: usize,
     /// Those that fit the filter.
     pub matched: usize,
-    /// Those in `entries`.
+    /// Those in `entries`: fewer than `limit` when the reply has no room for more.
     pub returned: usize,
+    /// The `offset` of the next ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_offset: Option<usize>,
     /// The most that were to be returned.
     pub limit: usize,
     /// The order of `entries`.
@@ -104,6 +110,7 @@ impl Operation for GetMemoryChangelog {
             domain,
             since: since.map(|range| range.from),
             limit: Some(limit),
+            offset: request.offset.unwrap_or(0) as usize,
         };
         let filters = Filters {
             domain: request.domain,
@@ -118,13 +125,17 @@ impl Operation for GetMemoryChangelog {
         let (total, matched, changes) = engine.read(call, |r| {
             Ok((r.vault_change_count(&all)?, r.vault_change_count(&filter)?, r.vault_changes(&filter)?))
         })?;
-        let entries = changes.into_iter().map(Line::try_from).collect::<Result<Vec<_>, _>>()?;
+        let mut entries = changes.into_iter().map(Line::try_from).collect::<Result<Vec<_>, _>>()?;
+        keep_sendable(call, &mut entries);
+        let matched = usize::try_from(matched).unwrap_or(0);
+        let next = filter.offset + entries.len();
         Ok(Response {
             enabled: true,
             rendering: rendering::state(engine)?,
             total_events: usize::try_from(total).unwrap_or(0),
-            matched: usize::try_from(matched).unwrap_or(0),
+            matched,
             returned: entries.len(),
+            next_offset: (!entries.is_empty() && next < matched).then_some(next),
             filters,
             entries,
             note: None,
@@ -142,6 +153,7 @@ impl Response {
             total_events: 0,
             matched: 0,
             returned: 0,
+            next_offset: None,
             limit,
             order: "newest_first",
             filters: Filters::default(),

@@ -86,7 +86,7 @@ impl Operation for CreateKnowledgeFile {
             success: true,
             action: "created",
             size_bytes: text.len(),
-            beside: Beside::of(engine, call, &written, gate),
+            beside: Beside::of(engine, call, "create", &written, gate),
             file,
         })
     }

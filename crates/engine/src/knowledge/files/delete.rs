@@ -83,7 +83,7 @@ impl Operation for DeleteKnowledgeFile {
             action: "deleted",
             deleted_size_bytes: size,
             backup: format!("{file}@{generation}"),
-            beside: Beside::of(engine, call, &written, Gate::default()),
+            beside: Beside::of(engine, call, "delete", &written, Gate::default()),
             file,
         })
     }

@@ -110,7 +110,7 @@ impl Operation for UpdateKnowledgeFile {
             old_size,
             new_size: text.len(),
             backup: backup(&written, &file, old_size),
-            beside: Beside::of(engine, call, &written, gate),
+            beside: Beside::of(engine, call, "update", &written, gate),
             file,
         })
     }

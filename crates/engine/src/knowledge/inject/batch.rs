@@ -1,10 +1,8 @@
 //! `batch_inject_knowledge`: several sections in one call, each with its own answer.
 
-use std::collections::BTreeMap;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{
     beside,
@@ -18,6 +16,7 @@ use crate::{
     knowledge::vault::Written,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
     render::{Document, Mark, Render},
+    request,
 };
 
 /// See the module.
@@ -30,7 +29,7 @@ const MOST_ITEMS: usize = 100;
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct Request {
     /// Objects with `domain`, `section`, `content`, and as needed `mode`, `fuse`, `expected_hash`; at most 100.
-    #[schemars(with = "Vec<BTreeMap<String, String>>")]
+    #[schemars(with = "Vec<Map<String, Value>>")]
     pub items: Vec<Value>,
     /// As for inject_knowledge.
     pub mode: Option<String>,
@@ -175,11 +174,7 @@ impl Operation for BatchInjectKnowledge {
 }
 
 fn one(engine: &Engine, call: &Call<'_>, request: &Request, item: &Value) -> Result<Done, Error> {
-    let parsed = match item {
-        Value::String(text) => serde_json::from_str(text),
-        other => serde_json::from_value(other.clone()),
-    };
-    let item: Item = parsed.map_err(|error| {
+    let item: Item = serde_json::from_value(read(item)).map_err(|error| {
         Error::argument(
             "items",
             format!("cannot be read: {error}"),
@@ -200,12 +195,21 @@ fn one(engine: &Engine, call: &Call<'_>, request: &Request, item: &Value) -> Res
     write::write(engine, call, &asked)
 }
 
+/// An item, which may be sent as text, with its `fuse` as the boolean that was meant.
+fn read(item: &Value) -> Value {
+    let mut read = match item {
+        Value::String(text) => serde_json::from_str(text).unwrap_or_else(|_| item.clone()),
+        other => other.clone(),
+    };
+    if let Some(fuse) = read.get_mut("fuse") {
+        *fuse = request::boolean(fuse.take());
+    }
+    read
+}
+
 impl Outcome {
     fn failed(index: usize, item: &Value, error: &Error) -> Self {
-        let read: Value = match item {
-            Value::String(text) => serde_json::from_str(text).unwrap_or_default(),
-            other => other.clone(),
-        };
+        let read = read(item);
         let sent = |key: &str| read[key].as_str().map(str::to_owned);
         let (domain, section) = (sent("domain"), sent("section"));
         let answer = Answer::Failed { success: false, domain, section, action: None, l0_synced: false };

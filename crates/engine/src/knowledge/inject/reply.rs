@@ -145,7 +145,7 @@ pub struct Kept {
     /// Whether there was none before.
     pub is_new_file: bool,
     /// The line by which an index points at it.
-    pub l0_pointer: String,
+    pub l0_pointer: Option<String>,
     /// What to know, or to do next.
     pub hint: String,
     /// Whether search has it.
@@ -403,11 +403,13 @@ impl Kept {
         let size = decided.text.as_deref().map_or(old.len(), str::len);
         let summary = pointer::summary(about.content);
         let (tag, path) = (about.tag, &about.place.path);
+        let is_there = !about.is_new || decided.text.is_some();
         Self {
             bytes_written: decided.text.as_deref().map_or(0, |new| added_bytes(old, new)),
             file_size_bytes: size,
             is_new_file: about.is_new && decided.text.is_some(),
-            l0_pointer: format!("{tag} {}: {summary} → knowledge/{path}", about.place.domain()),
+            l0_pointer: is_there
+                .then(|| format!("{tag} {}: {summary} → knowledge/{path}", about.place.domain())),
             hint: hint(decided),
             vector_sync_ok: about.has_vectors,
             auto_maintain: serde_json::Map::new(),

@@ -7,7 +7,7 @@ use super::{IndexFile, build, sync::word};
 use crate::{
     engine::Engine,
     error::Error,
-    knowledge::vault,
+    knowledge::{room::sendable_lines, vault},
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
     render::{Document, Mark, Render},
 };
@@ -72,13 +72,15 @@ impl Operation for GetL0Index {
             Ok(None) => Some("the index is made whenever it is read; there is no file".to_owned()),
             Err(error) => Some(format!("{error}; {}", error.hint())),
         };
+        let (content, unsent) = sendable_lines(call, &rendered.text);
+        let left_out = (rendered.left_out + unsent).min(index.entries.len());
         Ok(Response {
             success: true,
             source: if note.is_none() { "l0_file" } else { "generated" },
             format: word(&format),
-            total_entries: index.entries.len() - rendered.left_out,
-            left_out: rendered.left_out,
-            content: if index.entries.is_empty() { String::new() } else { rendered.text },
+            total_entries: index.entries.len() - left_out,
+            left_out,
+            content: if index.entries.is_empty() { String::new() } else { content.to_owned() },
             note,
         })
     }

@@ -15,7 +15,10 @@ use super::{
 use crate::{
     engine::Engine,
     error::Error,
-    knowledge::vault,
+    knowledge::{
+        room::{REPLY, fitting_names, sendable_lines},
+        vault,
+    },
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
     render::{Document, Mark, Render, counted},
 };
@@ -25,6 +28,9 @@ pub struct SyncL0Index;
 
 /// The tool that the changelog names.
 const TOOL: &str = "sync_l0_index";
+
+/// Characters that the names of either list may have: every write tells of them.
+const NAMES: usize = REPLY / 10;
 
 /// How.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -88,9 +94,9 @@ pub struct Report {
     pub total_entries: usize,
     /// Entries that did not fit.
     pub left_out: usize,
-    /// Which were added.
+    /// Which were added, as many as have room.
     pub added: Vec<String>,
-    /// Which were removed.
+    /// Which were removed, as many as have room.
     pub removed: Vec<String>,
     /// Bytes of the file that was written.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -223,7 +229,7 @@ pub(super) fn sync(
         ..told(&index.entries, &rendered, found, &turnover, old_text)
     };
     if wanted.dry_run {
-        report.preview = Some(rendered.text);
+        report.preview = Some(sendable_lines(call, &rendered.text).0.to_owned());
         return Ok(report);
     }
     report.write(file.as_ref(), &rendered.text)?;
@@ -245,7 +251,10 @@ fn told(
         Some(found) if !is_cut => (found.added, found.removed),
         _ => (turnover.added.clone(), turnover.removed.clone()),
     };
-    let domain = |path: &String| stem(path).to_owned();
+    let domains = |paths: &[String]| {
+        let domains: Vec<_> = paths.iter().map(|path| stem(path).to_owned()).collect();
+        fitting_names(&domains, NAMES).0.to_vec()
+    };
     Report {
         success: true,
         entries_added: added.len(),
@@ -254,8 +263,8 @@ fn told(
         entries_changed: changed,
         total_entries: entries.len() - rendered.left_out,
         left_out: rendered.left_out,
-        added: added.iter().map(domain).collect(),
-        removed: removed.iter().map(domain).collect(),
+        added: domains(&added),
+        removed: domains(&removed),
         ..Report::default()
     }
 }

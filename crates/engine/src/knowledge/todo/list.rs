@@ -15,6 +15,7 @@ use super::{priority, unknown, view::TodoView};
 use crate::{
     engine::Engine,
     error::Error,
+    knowledge::room::{LIST, has_room, keep_sendable},
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
     render::{Block, Document, Mark, Render, Trust},
 };
@@ -24,6 +25,8 @@ pub struct List;
 
 /// Todos shown when the caller names no limit.
 const DEFAULT_LIMIT: u32 = 50;
+/// Characters of its texts that each todo keeps where not all of them have room.
+const LEAST: usize = 1000;
 /// What is neither done nor given up, as a filter.
 const OPEN: &str = "open";
 /// What was deleted, as a filter.
@@ -86,8 +89,13 @@ impl Operation for List {
             }
             Ok((r.todos(&filter)?, r.todo_count(&filter)?))
         })?;
-        let more = usize::try_from(all).unwrap_or(usize::MAX).saturating_sub(rows.len());
-        let todos: Vec<TodoView> = rows.into_iter().map(TodoView::from).collect();
+        let mut todos: Vec<TodoView> = rows.into_iter().map(TodoView::from).collect();
+        if !has_room(call, &todos) {
+            let share = LIST / todos.len();
+            todos.iter_mut().for_each(|todo| todo.shorten(share.max(LEAST)));
+            keep_sendable(call, &mut todos);
+        }
+        let more = usize::try_from(all).unwrap_or(usize::MAX).saturating_sub(todos.len());
         Ok(Response { success: true, count: todos.len(), todos, more })
     }
 }

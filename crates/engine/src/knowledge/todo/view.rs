@@ -3,7 +3,10 @@
 use serde::Serialize;
 use strata_store::ledger::TodoRow;
 
-use crate::render::Record;
+use crate::{knowledge::room::fitting, render::Record};
+
+/// Characters of a todo beside its texts.
+const REST: usize = 500;
 
 /// A todo; the keys are those of the older system.
 #[derive(Debug, Clone, Serialize)]
@@ -42,6 +45,9 @@ pub struct TodoView {
     /// When it was deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deleted_at: Option<String>,
+    /// Whether there is more of its texts than is shown.
+    #[serde(skip_serializing_if = "crate::operation::is_default")]
+    pub is_cut: bool,
 }
 
 impl From<TodoRow> for TodoView {
@@ -64,11 +70,23 @@ impl From<TodoRow> for TodoView {
             completed_at: version.stamps.completed_at.map(|at| at.to_rfc3339()),
             cancelled_at: version.stamps.cancelled_at.map(|at| at.to_rfc3339()),
             deleted_at: version.deleted_at.map(|at| at.to_rfc3339()),
+            is_cut: false,
         }
     }
 }
 
 impl TodoView {
+    /// Cuts its texts so that they have at most so many characters of JSON together, two thirds for what is to be done.
+    pub(super) fn shorten(&mut self, most: usize) {
+        // What else a todo has is bounded, and counted here as a guess.
+        let most = most.saturating_sub(REST);
+        for (text, share) in [(&mut self.content, most / 3 * 2), (&mut self.notes, most / 3)] {
+            let kept = fitting(text, share).len();
+            self.is_cut |= kept < text.len();
+            text.truncate(kept);
+        }
+    }
+
     /// As a record: short facts, then the text and its notes.
     pub fn record(&self) -> Record {
         let mut attributes = vec![

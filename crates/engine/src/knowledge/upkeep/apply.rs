@@ -2,11 +2,9 @@
 //!
 //! Nothing here changes what the knowledge says: no line of a file is written or removed.
 
-use std::collections::BTreeMap;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use strata_core::knowledge::{
     cleanup::{Asked, Judgement, MarkerTodo, Work, judge},
     todo::TodoId,
@@ -42,7 +40,7 @@ const SAFE_LIST: &str = "safe_auto_fixes";
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct Request {
     /// Items of a plan's safe_auto_fixes.
-    #[schemars(with = "Vec<BTreeMap<String, String>>")]
+    #[schemars(with = "Vec<Map<String, Value>>")]
     pub actions: Vec<Value>,
     /// Default true: only say what would be done.
     pub dry_run: Option<bool>,

@@ -260,7 +260,7 @@ fn pairs(files: &[Readable], embedded: &Embedded, least: f64) -> Result<Vec<Pair
         .map(|pair| {
             let ((_, domain_a, section_a), (head, domain_b, section_b)) = (named(pair.a), named(pair.b));
             let scope_b = if head.namespace.as_str() == SHARED { "shared" } else { "namespace" };
-            let similarity = rounded(f64::from(pair.cosine), 4);
+            let similarity = rounded(f64::from(pair.cosine).min(1.0), 4);
             Pair { domain_a, section_a, domain_b, section_b, similarity, scope_b }
         })
         .collect())

@@ -1,6 +1,6 @@
 //! `validate_knowledge`: how well the knowledge is kept, file by file and as a whole.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,6 @@ use strata_core::{
     knowledge::{
         health::{self, Health, Issue as Fault, WikiLink, wiki_links},
         name::{VaultPath, stem},
-        state::{Action, Finding, scan},
     },
     time::DAY,
 };
@@ -16,6 +15,7 @@ use strata_core::{
 use super::{
     Marker, Survey, Trouble,
     audit::{Audit, Summary},
+    markers::{Lines, Markers},
     recorded,
 };
 use crate::{
@@ -34,8 +34,6 @@ use crate::{
 /// See the module.
 pub struct ValidateKnowledge;
 
-/// Findings of governance that are listed.
-const FINDINGS: usize = 10;
 /// Files that an issue names.
 const NAMED: usize = 20;
 
@@ -109,25 +107,8 @@ pub struct Governance {
     pub top_findings: Vec<Marker>,
     /// Whether there are more of either sort.
     pub truncated: bool,
-    /// Lines that are resolved, or have a reason to stay, at most ten.
+    /// Every line with a marker, at most ten.
     pub lifecycle_findings: Vec<Marker>,
-}
-
-/// How many lines have a marker.
-#[derive(Debug, Default, Serialize)]
-pub struct Markers {
-    /// Files that were read.
-    pub files_scanned: usize,
-    /// Open lines.
-    pub state_markers: usize,
-    /// Lines that say they are done.
-    pub suppressed_completed: usize,
-    /// Lines with a reason to stay.
-    pub suppressed_keep_reason: usize,
-    /// All of them, by what to do.
-    pub by_action: BTreeMap<&'static str, usize>,
-    /// Files that have one.
-    pub files_with_markers: usize,
 }
 
 impl Operation for ValidateKnowledge {
@@ -300,52 +281,21 @@ fn fitting(mut index: Consistency) -> Consistency {
 impl Governance {
     fn of(engine: &Engine, files: &[&Readable]) -> Self {
         let (states, words) = engine.states();
-        let mut found = Self {
-            state_markers: Markers { files_scanned: files.len(), ..Markers::default() },
-            top_findings: Vec::new(),
-            truncated: false,
-            lifecycle_findings: Vec::new(),
-        };
+        let mut lines = Lines::default();
         for Readable { head, file } in files {
-            let findings = scan(file.text(), states, words);
-            found.state_markers.files_with_markers += usize::from(!findings.is_empty());
-            for finding in findings {
-                found.add(&head.path, finding);
-            }
+            lines.read(&head.path, file.text(), states, words);
         }
-        found
-    }
-
-    fn add(&mut self, path: &VaultPath, finding: Finding) {
-        let markers = &mut self.state_markers;
-        *markers.by_action.entry(finding.action.as_str()).or_default() += 1;
-        let list = match finding.action {
-            Action::MoveToTodo => {
-                markers.state_markers += 1;
-                &mut self.top_findings
-            }
-            Action::RewriteAsCurrentRule => {
-                markers.suppressed_completed += 1;
-                &mut self.lifecycle_findings
-            }
-            Action::KeepWithReason => {
-                markers.suppressed_keep_reason += 1;
-                &mut self.lifecycle_findings
-            }
-        };
-        if list.len() < FINDINGS {
-            list.push(Marker::of(path.to_string(), path.domain().to_owned(), finding));
-        } else {
-            self.truncated = true;
-        }
+        let Lines { summary, open, all, truncated } = lines;
+        Self { state_markers: summary, top_findings: open, truncated, lifecycle_findings: all }
     }
 }
 
 impl Render for Response {
     fn render(&self) -> Document {
         let markers = self.governance_summary.top_findings.iter();
-        let records =
-            markers.chain(&self.governance_summary.lifecycle_findings).map(Marker::record).collect();
+        let closed = self.governance_summary.lifecycle_findings.iter();
+        let closed = closed.filter(|marker| marker.suggested_action.is_none());
+        let records = markers.chain(closed).map(Marker::record).collect();
         let mut document = recorded(records);
         for report in self.file_reports.iter().filter(|report| !report.issues.is_empty()) {
             document = document.text(format!(
