@@ -344,17 +344,17 @@ impl Engine {
     /// Notes accesses to knowledge; see [`access`].
     pub(crate) fn note_accesses(&self, rows: Vec<AccessRow>) {
         if self.accesses.add(rows) {
-            self.write_down_accesses();
+            self.write_down_accesses(access::PATIENCE);
         }
     }
 
-    /// Writes down the accesses that wait. What the ledger does not take now waits on.
-    pub(crate) fn write_down_accesses(&self) {
+    /// Writes down the accesses that wait. What the ledger does not take within `patience` waits on.
+    pub(crate) fn write_down_accesses(&self, patience: Duration) {
         let rows = self.accesses.take();
         if rows.is_empty() {
             return;
         }
-        let control = Control::default().ending_in(access::PATIENCE);
+        let control = Control::default().ending_in(patience);
         if self.ledger.write(&control, self.clock.now(), |w| w.add_accesses(&rows)).is_err() {
             self.accesses.give_back(rows);
         }
@@ -384,6 +384,6 @@ impl Drop for Engine {
         if !batch.is_empty() {
             self.write_down(&batch, &Control::default().ending_in(CLOSING));
         }
-        self.write_down_accesses();
+        self.write_down_accesses(access::PATIENCE);
     }
 }

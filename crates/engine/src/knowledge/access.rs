@@ -32,6 +32,8 @@ const MOST_KEPT: usize = 4 * MOST;
 const LONGEST: Duration = Duration::from_secs(60);
 /// How long a read may be held up by writing accesses down.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(250);
+/// How long somebody waits who asks for the log itself.
+const ASKED: Duration = Duration::from_secs(3);
 /// Characters of a query that are kept.
 const QUERY: usize = 200;
 
@@ -155,7 +157,7 @@ fn written(engine: &Engine) -> Result<(), Error> {
             hint: "write `enabled = true` under `[access_log]` in config.toml".into(),
         });
     }
-    engine.write_down_accesses();
+    engine.write_down_accesses(ASKED);
     Ok(())
 }
 
