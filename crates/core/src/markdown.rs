@@ -143,6 +143,11 @@ fn byte_order_mark(text: &str) -> usize {
     if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
 }
 
+/// The text with `\n` for every line end.
+pub(crate) fn unified(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
+}
+
 /// The line that begins at `from`, with its line break; `None` at the end.
 fn line_at(text: &str, from: usize) -> Option<&str> {
     text.get(from..)?.split_inclusive('\n').next()

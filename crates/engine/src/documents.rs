@@ -4,7 +4,7 @@ use std::path::Path;
 
 use strata_core::{
     id::{Id, IdKind},
-    knowledge::{family::steady_heading, inject::without_provenance, name::stem},
+    knowledge::{inject::without_provenance, name::stem},
     markdown::{self, Outline},
     redact::{clean_text, redact},
 };
@@ -56,9 +56,9 @@ pub fn sections_of(source: &SourceRow, vault_text: Option<&str>) -> Result<Vec<S
     }
 }
 
-/// A file of the vault as its `##` sections, titled `domain > heading` without what varies in the heading; what stands
-/// outside of them is titled by the domain alone. Hands may have put secrets into it, so they are taken out here too. Who wrote
-/// what is no part of what it says: two sections of one agent would be alike for it.
+/// A file of the vault as its `##` sections, titled `domain > heading`; what stands outside of them is titled by the domain
+/// alone. Hands may have put secrets into it, so they are taken out here too. Who wrote what is no part of what it says: two
+/// sections of one agent would be alike for it.
 pub(crate) fn vault_sections(path: &str, text: &str) -> Vec<Section> {
     let stem = stem(path);
     let domain = stem.rsplit('/').next().unwrap_or(stem);
@@ -76,11 +76,9 @@ pub(crate) fn vault_sections(path: &str, text: &str) -> Vec<Section> {
     let mut found = Vec::new();
     for (index, entry) in outline.entries().iter().enumerate() {
         let between = apart(&clean[end..entry.head.start]);
-        let title = format!("{domain} > {}", steady_heading(&entry.title));
-        found.push((
-            between,
-            Section { title, body: without_provenance(outline.body(index)).trim().to_owned() },
-        ));
+        let title = format!("{domain} > {}", entry.title);
+        let body = without_provenance(outline.body(index)).trim().to_owned();
+        found.push((between, Section { title, body }));
         end = entry.body.end;
     }
     apart(clean.get(end..).unwrap_or(""));

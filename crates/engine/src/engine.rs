@@ -23,7 +23,6 @@ use strata_store::{
 use crate::{
     authority::hexadecimal,
     clock::{Clock, IdSource, SystemClock, SystemIds},
-    context::hot,
     error::Error,
     judge::{self, Judge},
     knowledge::{access, l0, routing::words::Words, vault::VaultState},
@@ -49,7 +48,6 @@ pub struct Engine {
     uses: Uses,
     accesses: access::Waiting,
     index_entries: l0::Kept,
-    hot_pages: hot::Recent,
     vault: VaultState,
     judge: OnceLock<Option<Box<dyn Judge>>>,
     words: OnceLock<Words>,
@@ -92,7 +90,6 @@ impl Engine {
             uses: Uses::default(),
             accesses: access::Waiting::default(),
             index_entries: l0::Kept::default(),
-            hot_pages: hot::Recent::default(),
             vault,
             judge: OnceLock::new(),
             words: OnceLock::new(),
@@ -366,11 +363,6 @@ impl Engine {
     /// Entries of the index of knowledge that were read.
     pub(crate) fn index_entries(&self) -> &l0::Kept {
         &self.index_entries
-    }
-
-    /// The hot pages that were shown lately.
-    pub(crate) fn hot_pages(&self) -> &hot::Recent {
-        &self.hot_pages
     }
 
     /// Accesses that the ledger does not know of yet.

@@ -95,13 +95,18 @@ impl Gate {
         self.stripped |= kept.removed;
         let clean = clean_text(&kept.text);
         let redaction = redact(&clean.text);
-        for finding in &redaction.findings {
-            let family = finding.family.as_str();
-            if !self.redacted.contains(&family) {
-                self.redacted.push(family);
-            }
-        }
+        let families = redaction.findings.iter().map(|finding| finding.family.as_str());
+        add_families(&mut self.redacted, families);
         Ok(redaction.text.into_owned())
+    }
+}
+
+/// Adds families of secrets to those that are known, each once.
+pub(crate) fn add_families(known: &mut Vec<&'static str>, more: impl IntoIterator<Item = &'static str>) {
+    for family in more {
+        if !known.contains(&family) {
+            known.push(family);
+        }
     }
 }
 

@@ -438,6 +438,7 @@ fn document_subject(tenant: &str, (row, text): &File) -> Option<Subject> {
         kind: "document".to_owned(),
         confidence: 0.5,
         keep_text: true,
+        has_numbered_titles: documents::is_of_vault(row),
         ..unknown_subject()
     })
 }
@@ -458,6 +459,7 @@ fn unknown_subject() -> Subject {
         is_code: false,
         marks: 0,
         keep_text: false,
+        has_numbered_titles: false,
     }
 }
 

@@ -146,6 +146,7 @@ impl Generated {
             is_code: false,
             marks: 0,
             keep_text: false,
+            has_numbered_titles: false,
         };
         let source = Source { kind: SourceKind::Episode, number: seq };
         Change { mark: Mark { seq, ordinal: seq }, source, subject: Some(subject) }

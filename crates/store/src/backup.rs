@@ -24,7 +24,7 @@ use crate::{
     sql::Control,
 };
 
-pub use self::erase::{Erased, purge};
+pub use self::erase::{Also, Erased, purge};
 
 const MANIFEST: &str = "manifest.json";
 const FILES: &str = "files";

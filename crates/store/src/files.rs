@@ -16,6 +16,11 @@ use crate::{
     sql::Control,
 };
 
+/// What the name of a temporary file begins with; drawn letters and digits follow.
+const TEMPORARY: &str = ".tmp";
+/// How many.
+const DRAWN: usize = 6;
+
 /// Replaces the content of `path` in one step: other processes see the old bytes or the new ones, and
 /// after power loss it is one of the two.
 ///
@@ -40,12 +45,63 @@ fn replace_with(
 ) -> Result<(), StoreError> {
     let target = resolve_link(path)?;
     let directory = directory_of(&target);
-    let temporary =
-        tempfile::NamedTempFile::new_in(directory).map_err(|error| explain_io("write", &target, &error))?;
+    let temporary = temporary_in(directory).map_err(|error| explain_io("write", &target, &error))?;
     let mut buffered = io::BufWriter::new(temporary);
     fill(&mut buffered)?;
     let temporary = buffered.into_inner().map_err(|error| explain_io("write", &target, error.error()))?;
     put_in_place(temporary, &target, directory, faults)
+}
+
+/// A file for content that will replace another one. It is locked for as long as its writer lives, so that whoever clears
+/// away what dead processes left ([`abandoned`]) can tell.
+fn temporary_in(directory: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let temporary = tempfile::Builder::new().prefix(TEMPORARY).rand_bytes(DRAWN).tempfile_in(directory)?;
+    // Elsewhere a lock would keep readers from the file for a moment after its rename. A file system without locks
+    // leaves it to the age.
+    #[cfg(unix)]
+    drop(temporary.as_file().try_lock());
+    Ok(temporary)
+}
+
+/// The files in `folder`, and with `deep` in those below it, that a write left behind whose process died. Links are not
+/// followed, and folders that cannot be read are passed over.
+///
+/// They are told by their name, by the lock that a living writer holds, and by their age: last changed before `before`.
+/// Without it the lock has to do, where there are such locks; none is found elsewhere.
+pub fn abandoned(folder: &Path, deep: bool, before: Option<Timestamp>) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let Ok(entries) = fs::read_dir(folder) else { return found };
+    for entry in entries.flatten() {
+        let Ok(sort) = entry.file_type() else { continue };
+        let path = entry.path();
+        if sort.is_dir() && deep {
+            found.extend(abandoned(&path, deep, before));
+        } else if sort.is_file() && is_temporary(&entry.file_name().to_string_lossy()) {
+            let is_old = |metadata: &fs::Metadata| match before {
+                Some(before) => modified(metadata) < before,
+                // A writer takes the lock before it writes the first byte.
+                None => cfg!(unix) && metadata.len() > 0,
+            };
+            let is_left = entry.metadata().is_ok_and(|metadata| is_old(&metadata)) && !has_writer(&path);
+            found.extend(is_left.then_some(path));
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Whether a file is named as [`temporary_in`] names them.
+fn is_temporary(name: &str) -> bool {
+    name.strip_prefix(TEMPORARY)
+        .is_some_and(|drawn| drawn.len() == DRAWN && drawn.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
+/// Whether somebody holds a temporary file. One that cannot be opened may be held.
+fn has_writer(path: &Path) -> bool {
+    match File::open(path) {
+        Ok(file) => matches!(file.try_lock(), Err(TryLockError::WouldBlock)),
+        Err(_) => true,
+    }
 }
 
 /// Content that is durable beside the file it will replace: all that is left to do is the rename.
@@ -61,7 +117,7 @@ impl Prepared {
     pub fn new(path: &Path, content: &[u8]) -> Result<Self, StoreError> {
         let target = resolve_link(path)?;
         let explain = |error: io::Error| explain_io("write", &target, &error);
-        let mut temporary = tempfile::NamedTempFile::new_in(directory_of(&target)).map_err(explain)?;
+        let mut temporary = temporary_in(directory_of(&target)).map_err(explain)?;
         temporary.write_all(content).map_err(explain)?;
         keep_permissions(&target, temporary.as_file()).map_err(explain)?;
         temporary.as_file().sync_all().map_err(explain)?;
@@ -123,8 +179,8 @@ fn put_in_place(
 /// old bytes or the new ones; after power loss it may be empty.
 pub fn write_derived(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     let target = resolve_link(path)?;
-    let mut temporary = tempfile::NamedTempFile::new_in(directory_of(&target))
-        .map_err(|error| explain_io("write", &target, &error))?;
+    let mut temporary =
+        temporary_in(directory_of(&target)).map_err(|error| explain_io("write", &target, &error))?;
     let written = temporary.write_all(content).and_then(|()| keep_permissions(&target, temporary.as_file()));
     written.map_err(|error| explain_io("write", &target, &error))?;
     rename_into_place(temporary, &target)

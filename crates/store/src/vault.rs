@@ -22,7 +22,7 @@ use crate::{
     sql::Control,
 };
 
-pub use backups::MovedBackup;
+pub use backups::{MovedBackup, moved_backups};
 
 /// Larger files are not read: 5 MiB.
 pub const MAX_FILE: u64 = 5 << 20;

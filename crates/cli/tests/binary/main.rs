@@ -7,6 +7,7 @@ mod hostile_lines;
 mod hostile_processes;
 mod importers;
 mod killed;
+mod layered_network;
 mod layered_recall;
 mod many_clients;
 mod night;

@@ -5,11 +5,13 @@
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
+use crate::markdown::unified;
+
 /// The token of a section's body: the first 16 hexadecimal digits of SHA-256 over the text with `\n` line ends and without outer
 /// space. It is the `expected_hash` of a handshake and the `before_hash` of the change that it permits.
 pub fn body_token(body: &str) -> String {
-    let unified = body.replace("\r\n", "\n").replace('\r', "\n");
-    hex(&Sha256::digest(unified.trim().as_bytes()), 16)
+    let text = unified(body);
+    hex(&Sha256::digest(text.trim().as_bytes()), 16)
 }
 
 /// The token of several sections, in their order: it changes when a heading or a body does.

@@ -2,7 +2,7 @@
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 
-use super::{headings, outline::heading_key};
+use super::{headings, outline::heading_key, unified};
 
 /// Text made fit to be the body of a section: it opens no section of its own and leaves nothing open that would
 /// hide the headings after it.
@@ -32,8 +32,8 @@ impl Body {
     /// lowered alike, at most to level 6. An open fence, comment or HTML block at the end is closed. Line ends
     /// become `\n`; blank lines around the text go.
     pub fn fit(content: &str, heading: &str) -> Result<Self, OpenBlock> {
-        let unified = content.trim_start_matches('\u{feff}').replace("\r\n", "\n").replace('\r', "\n");
-        let mut text = trim_blank_lines(&unified).to_owned();
+        let whole = unified(content.trim_start_matches('\u{feff}'));
+        let mut text = trim_blank_lines(&whole).to_owned();
         let dropped_heading = drop_heading(&mut text, heading);
         let demoted = demote(&mut text);
         let closed_with = close(&mut text)?;

@@ -6,6 +6,7 @@
 use super::{
     body::{Body, open_fence},
     outline::{Entry, Mark, Outline, core},
+    unified,
 };
 
 /// Where a section goes.
@@ -46,7 +47,7 @@ pub fn replace_body(text: &str, index: usize, body: &Body) -> Result<String, Edi
 pub fn append_to_body(text: &str, index: usize, addition: &Body) -> Result<String, EditError> {
     let outline = Outline::parse(text);
     let entry = entry(&outline, index)?;
-    let old = text[core(text, &entry.body)].replace("\r\n", "\n").replace('\r', "\n");
+    let old = unified(&text[core(text, &entry.body)]);
     let mut whole = close_fence(old);
     if !whole.is_empty() && !addition.as_str().is_empty() {
         whole.push_str(if continues(&whole, addition.as_str()) { "\n" } else { "\n\n" });
@@ -135,7 +136,7 @@ pub fn move_between(
     let target = Outline::parse(into);
     let at = offset(&target, place)?;
     // A lone carriage return would join the break after it (`\r\r\n`) and swallow a line.
-    let block = block(from, entry).replace("\r\n", "\n").replace('\r', "\n");
+    let block = unified(block(from, entry));
     let added = insert_block(&target, at, &with_breaks(&block, line_break(into, at)), &entry.heading)?;
     Ok((delete(from, index)?, added))
 }
@@ -239,8 +240,8 @@ fn append(outline: &Outline<'_>, entry: &Entry, whole: &str) -> Result<String, E
     if old.is_empty() {
         return set_body(outline, entry, whole);
     }
-    let unified = text[old.clone()].replace("\r\n", "\n").replace('\r', "\n");
-    let added = with_breaks(whole.get(unified.len()..).unwrap_or_default(), line_break(text, entry.head.end));
+    let known = unified(&text[old.clone()]);
+    let added = with_breaks(whole.get(known.len()..).unwrap_or_default(), line_break(text, entry.head.end));
     let (head, tail) = (&text[..old.end], &text[old.end..]);
     let broken = line_break(text, entry.head.end);
     checked(format!("{head}{added}{tail}"), &outline.marks)
@@ -303,7 +304,7 @@ fn continues(before: &str, after: &str) -> bool {
 
 /// The line break in use at `at`: that of the line before it, else that of the line after it. A lone carriage return
 /// is kept where it stands and never written: parsers disagree about it.
-fn line_break(text: &str, at: usize) -> &'static str {
+pub(super) fn line_break(text: &str, at: usize) -> &'static str {
     let before = text[..at].rfind('\n');
     let found = before.or_else(|| text[at..].find('\n').map(|offset| at + offset));
     if found.is_some_and(|at| text[..at].ends_with('\r')) { "\r\n" } else { "\n" }

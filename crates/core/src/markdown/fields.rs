@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::{byte_order_mark, frontmatter, toml_end};
+use super::{byte_order_mark, edit::line_break, frontmatter, toml_end};
 
 /// The value of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,12 +66,7 @@ pub fn set_fields(text: &str, changes: &[(&str, Value)]) -> Result<String, Field
 }
 
 fn set(text: &str, key: &str, value: &str) -> String {
-    let broken =
-        if text.lines().next().is_some_and(|_| text.split('\n').next().is_some_and(|l| l.ends_with('\r'))) {
-            "\r\n"
-        } else {
-            "\n"
-        };
+    let broken = line_break(text, 0);
     let Some(front) = frontmatter(text) else {
         let at = byte_order_mark(text);
         let gap = if text[at..].is_empty() || text[at..].starts_with(['\n', '\r']) { "" } else { broken };

@@ -1,10 +1,10 @@
 //! The hot page: what stands before an agent in every turn.
 //!
 //! Headlines of rules and identity, the index of knowledge, and the weightiest hot memories, inside a token budget. Its
-//! revision names what it says; whoever has a revision may ask for what changed since.
+//! revision names what it says; whoever has a revision may ask, of any process of the home, for what changed since.
 
 mod layout;
-mod recent;
+pub(crate) mod recent;
 pub mod show;
 
 use strata_core::{
@@ -13,8 +13,8 @@ use strata_core::{
 };
 use strata_store::ledger::{MemoryFilter, MemoryRow};
 
+pub use self::layout::Page;
 use self::layout::{Section, lay_out};
-pub use self::{layout::Page, recent::Recent};
 use super::operation::Standing;
 use crate::{
     engine::Engine,
@@ -62,7 +62,10 @@ pub(crate) fn make(engine: &Engine, call: &Call<'_>, budget: u32) -> Result<Page
         Section::in_order(rest.iter().map(line).collect()),
         budget,
     );
-    engine.hot_pages().keep(call.scope, &page);
+    // Reading makes nothing in a place that is no home.
+    if engine.is_initialised().unwrap_or(false) {
+        recent::keep(engine.home(), call.scope, &page, engine.clock().now());
+    }
     Ok(page)
 }
 

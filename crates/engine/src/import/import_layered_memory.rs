@@ -1,7 +1,7 @@
 //! `import_layered_memory`: takes over a home of layered-memory: its files, what was written into its index by hand, its
-//! todos. What it cannot take over it counts.
+//! todos, the reviews that wait. What it cannot take over it counts.
 
-use std::path::PathBuf;
+use std::{collections::BTreeSet, path::PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,7 @@ use super::{
         beside::{Loss, losses},
         config,
         index::{self, IndexReport},
+        reviews::{self, ReviewReport},
         todos::{self, TodoReport},
     },
 };
@@ -62,6 +63,8 @@ pub struct Response {
     pub index: IndexReport,
     /// What came of its todos.
     pub todos: TodoReport,
+    /// What came of the reviews that wait.
+    pub reviews: ReviewReport,
     /// What is not taken over.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_taken_over: Vec<Loss>,
@@ -85,9 +88,9 @@ impl Operation for ImportLayeredMemory {
         positional: &["path"],
         title: "Import a layered-memory home",
         about: "Takes over a home of layered-memory: Markdown of every namespace, index entries that were written by hand, todos \
-                with their dates. The home is only read. Running it again adds nothing; files that say something else here \
-                are listed, not replaced. Changelog, uses, embeddings and reviews are counted and stay. It says which lines \
-                of config.toml mean what config.yaml says. Begin with a dry run. Secrets are blacked out.",
+                with their dates, reviews that wait. The home is only read. Running it again adds nothing; files that say something \
+                else here are listed, not replaced. Changelog, uses, embeddings and decided reviews are counted and stay. It says \
+                which lines of config.toml mean what config.yaml says. Begin with a dry run. Secrets are blacked out.",
         effect: Effect::Write,
         audience: Audience::People,
     };
@@ -110,6 +113,7 @@ impl Operation for ImportLayeredMemory {
             files,
             index,
             todos: todos::take(engine, call, &older, dry_run)?,
+            reviews: reviews::take(engine, call, &older, dry_run)?,
             not_taken_over: losses(engine, call, &older)?,
             config_lines: config.lines,
             config_without_twin: config.without,
@@ -149,14 +153,16 @@ fn files(engine: &Engine, call: &Call<'_>, older: &OlderHome, terms: Terms<'_>) 
 impl Render for Response {
     fn render(&self) -> Document {
         let would = if self.dry_run { "would import" } else { "imported" };
-        let left_out = self.files.left_out + self.todos.left_out + self.index.left_out.len();
+        let beside = self.todos.left_out + self.reviews.rows.rejected + self.index.left_out.len();
+        let left_out = self.files.left_out + beside;
         let text = format!(
-            "{would} {}, {} and {} of the index from {SOURCE_LAYERED} at {} ({} known already, {} left out)",
+            "{would} {}, {}, {} and {} of the index from {SOURCE_LAYERED} at {} ({} known already, {} left out)",
             counted(self.files.added + self.files.replaced, "file"),
             counted(self.todos.added, "todo"),
+            counted(self.reviews.added, "review"),
             counted(self.index.added, "line"),
             self.path,
-            self.files.known + self.todos.known + self.index.known,
+            self.files.known + self.todos.known + self.reviews.known + self.index.known,
             left_out
         );
         let mark = if left_out == 0 { Mark::Good } else { Mark::Warning };
@@ -174,9 +180,11 @@ impl Response {
         };
         let entry = |left: &crate::knowledge::bring::LeftOut| format!("{}: {}", left.file, left.reason);
         let mut left_out = self.todos.problems.clone();
+        left_out.extend(self.reviews.rows.problems.iter().cloned());
         left_out.extend(self.index.left_out.iter().map(entry));
+        let otherwise = self.todos.adjustments.iter().chain(&self.reviews.rows.adjustments);
         for (title, rows) in
-            [("left out beside files", left_out), ("taken in otherwise", self.todos.adjustments.clone())]
+            [("left out beside files", left_out), ("taken in otherwise", otherwise.cloned().collect())]
         {
             if !rows.is_empty() {
                 document = document.with(table(title, rows));
@@ -186,7 +194,13 @@ impl Response {
             let text = format!("{} were purged here and stay out", counted(self.todos.purged, "todo"));
             document = document.text(text);
         }
-        document.note_redacted(&self.todos.redacted)
+        if self.reviews.purged > 0 {
+            let text = format!("{} were purged here and stay out", counted(self.reviews.purged, "review"));
+            document = document.text(text);
+        }
+        let families = self.todos.redacted.iter().chain(&self.reviews.rows.redacted);
+        let families: BTreeSet<&'static str> = families.copied().collect();
+        document.note_redacted(&families.into_iter().collect::<Vec<_>>())
     }
 
     fn render_losses(&self, mut document: Document) -> Document {

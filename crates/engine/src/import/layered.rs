@@ -4,12 +4,16 @@
 pub(super) mod beside;
 pub(super) mod config;
 pub(super) mod index;
+pub(super) mod reviews;
 pub(super) mod todos;
 
 use std::path::{Path, PathBuf};
 
-use strata_core::{knowledge::name::Name, scope::SHARED};
-use strata_store::vault::Vault;
+use strata_core::{
+    knowledge::name::{Name, VaultPath},
+    scope::SHARED,
+};
+use strata_store::vault::{Reading, Vault};
 
 use crate::{engine::Engine, error::Error, operation::Call, paths};
 
@@ -101,4 +105,16 @@ fn namespaces(parts: &Vault, wanted: Option<&[String]>) -> Result<Vec<Name>, Err
 /// Whether a file is there.
 pub(super) fn is_file(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
+}
+
+/// The text of a file of its knowledge: in the shared folder, or below all of them.
+fn text_of(home: &OlderHome, shared: &Name, path: &VaultPath) -> Option<String> {
+    let has_folder = home.namespaces.contains(shared);
+    let in_shared = has_folder.then(|| home.parts.read(shared, path));
+    let below_all = || home.whole.read(&home.folder, path);
+    let read = |found| match found {
+        Ok(Reading::Text(text)) => Some(text),
+        _ => None,
+    };
+    in_shared.and_then(read).or_else(|| read(below_all()))
 }

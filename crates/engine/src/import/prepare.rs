@@ -17,7 +17,12 @@ use strata_core::{
 use strata_store::ledger::{NewEpisode, NewMemory, RuleAttributes, State};
 
 use super::incoming::{Ending, Findings, Incoming, IncomingEpisode, IncomingMemory, RowKey};
-use crate::{engine::Engine, error::Error, gate::Gate, operation::Call};
+use crate::{
+    engine::Engine,
+    error::Error,
+    gate::{Gate, add_families},
+    operation::Call,
+};
 
 /// Rows that are worth another thread at the gate.
 const PER_THREAD: usize = 256;
@@ -126,11 +131,7 @@ impl Prepared {
         match outcome {
             Ok(value) => {
                 self.redacted_rows += usize::from(!families.is_empty());
-                for family in families {
-                    if !self.redacted.contains(&family) {
-                        self.redacted.push(family);
-                    }
-                }
+                add_families(&mut self.redacted, families);
                 Some(value)
             }
             Err((key, error)) => {

@@ -24,7 +24,7 @@ use super::vault::{self, Change, Edited, Event, FileHead, FileState, Origin, Pla
 use crate::{
     engine::Engine,
     error::Error,
-    gate::Gate,
+    gate::{Gate, add_families},
     operation::Call,
     render::{Block, Document, Mark},
 };
@@ -220,11 +220,7 @@ impl<'a> Bringing<'a> {
 
     fn note_redacted(&mut self, gate: &Gate) {
         self.brought.redacted_files += usize::from(!gate.redacted.is_empty());
-        for family in &gate.redacted {
-            if !self.brought.redacted.contains(family) {
-                self.brought.redacted.push(family);
-            }
-        }
+        add_families(&mut self.brought.redacted, gate.redacted.iter().copied());
     }
 
     /// Compares a text with what is here and with what came before it.

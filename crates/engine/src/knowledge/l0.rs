@@ -120,14 +120,17 @@ fn sync_each(
 /// # Errors
 /// Those of the store and the files.
 pub(crate) fn sync_everything(engine: &Engine, call: &Call<'_>) -> Result<usize, Error> {
+    sync_all(engine, call, &Wanted { set_may_differ: true, ..Wanted::default() })
+}
+
+fn sync_all(engine: &Engine, call: &Call<'_>, wanted: &Wanted) -> Result<usize, Error> {
     let mut namespaces = file::namespaces(engine);
     namespaces.extend(Name::parse(SHARED));
     namespaces.sort();
     namespaces.dedup();
-    let wanted = Wanted { set_may_differ: true, ..Wanted::default() };
     let mut written = 0;
     for namespace in &namespaces {
-        let report = sync(engine, call, namespace, &wanted)?;
+        let report = sync(engine, call, namespace, wanted)?;
         written += usize::from(report.bytes_written.is_some());
     }
     Ok(written)

@@ -27,7 +27,7 @@ pub(crate) use place::locate_existing;
 pub use place::{Place, locate, namespaces, own_namespace};
 pub use read::{FileText, ParsedFile, generation_text, history, parsed, read};
 pub use state::VaultState;
-pub(crate) use upkeep::{materialise, thin};
+pub(crate) use upkeep::{abandoned, clear_abandoned, materialise, thin};
 
 pub use strata_store::{
     ledger::{GenerationRow, Origin},

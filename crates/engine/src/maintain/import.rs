@@ -22,7 +22,7 @@ use crate::{
     authority,
     engine::Engine,
     error::Error,
-    gate::Gate,
+    gate::{Gate, add_families},
     import::episodes::{BadLine, EpisodeLine, parse},
     job::Job,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
@@ -292,11 +292,7 @@ fn pass_gate(
     let mut all = Vec::with_capacity(lines.len());
     for (passed, families) in done {
         all.extend(passed);
-        for family in families {
-            if !redacted.contains(&family) {
-                redacted.push(family);
-            }
-        }
+        add_families(redacted, families);
     }
     all
 }

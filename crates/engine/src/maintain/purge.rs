@@ -1,6 +1,7 @@
 //! `purge`: erases a memory, a raw event, an entity or a todo for good, and proves that it is gone.
 
 mod files;
+mod repeated;
 mod report;
 mod resting;
 mod target;
@@ -18,12 +19,14 @@ use strata_store::{
 pub(super) use self::files::other_index_files;
 use self::{
     files::{Backups, erase_from_backups, erase_from_index},
+    repeated::Said,
     target::{Named, Target, find, target_id, tombstone},
     telling::telling_fragments,
 };
 use super::purged;
 use crate::{
     authority,
+    context::hot::recent,
     engine::Engine,
     error::Error,
     gate::Gate,
@@ -99,7 +102,8 @@ fn one(
     let reason = Gate::default().field("reason", request.reason.as_deref())?.unwrap_or_default();
     let target = find(engine, call, id)?;
     let actor = authority::authorise(engine, call, Action::Purge, target.layer, &id.id)?;
-    let fragments = telling_fragments(engine, call, &target)?;
+    let repeated = repeated::take_out(engine, call, &Said::new(target.bodies()), None)?;
+    let fragments = telling_fragments(engine, call, &target, &repeated.kept)?;
     let open = open(engine, call, &target, request.backups.unwrap_or(false))?;
     erase(engine, call, &actor, (&target, material), &open, &reason)?;
     let Finished { indexes, backups, left } = finish(engine, call, &actor, &target, &open)?;
@@ -122,6 +126,7 @@ fn one(
         digests_kept: Vec::new(),
         store: None,
         left_to_owner: left,
+        repeated: repeated.gone,
     };
     response.prove(engine.home(), &fragments)?;
     response.prove_on_server(engine, call, &fragments)?;
@@ -160,12 +165,16 @@ fn finish(
     let ledger = engine.existing_ledger()?;
     let mut left = ledger.database().rewrite(&control, rewritten)?;
     left.extend(indexes.left);
-    let backups =
-        if open.backups { erase_from_backups(engine, call, actor, target)? } else { Backups::default() };
+    let backups = if open.backups {
+        erase_from_backups(engine, call, actor, target, &Said::new(target.bodies()))?
+    } else {
+        Backups::default()
+    };
     if wiki::exists(engine) {
         wiki::compile_own(engine, call)?;
     }
     l0::sync_everything(engine, call)?;
+    recent::forget(engine.home())?;
     ledger.write(&control, engine.clock().now(), |w| w.close_purge(&target.id))?;
     Ok(Finished { indexes: indexes.removed, backups, left })
 }

@@ -12,6 +12,7 @@ use super::{AMENDMENT, CANDIDATE, CONFLICT, Conflict, amendment::Amendment, is_v
 use crate::{
     engine::Engine,
     error::Error,
+    memory::reference::reader,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Block, Document, Mark, Record, Render, Trust},
     rules::is_rule,
@@ -121,7 +122,7 @@ impl Operation for Show {
         }
         let zone = &engine.settings().zone;
         engine.existing_ledger()?.read(&engine.control(call), |r| {
-            let review = match r.review_by_prefix(&prefix) {
+            let review = match r.review_by_prefix(&prefix, reader(call)) {
                 Err(StoreError::NotFound { .. }) => return Ok(Err(missing(&prefix.text))),
                 review => review?,
             };

@@ -1,9 +1,16 @@
 //! The hot page: rules, the index of knowledge and hot memories inside a budget, and what changed since.
 
 use crate::knowledge_support::{stand_in, write};
+use crate::maintain_support::{become_owner, home};
 use crate::support::Session;
 use serde_json::{Value, json};
 use strata_core::budget::estimate_tokens;
+
+fn owner(seed: u64) -> Session {
+    let mut s = home(seed);
+    become_owner(&mut s);
+    s
+}
 
 fn page(s: &Session, arguments: Value) -> Value {
     s.ok("get_hot_page", arguments)
@@ -56,6 +63,28 @@ fn a_revision_is_told_what_changed_since() {
     assert!(later["tokens"].as_u64() < page(&s, json!({}))["tokens"].as_u64());
     let unknown = page(&s, json!({ "since": "0123456789ab" }));
     assert!(unknown["is_whole"] == json!(true) && unknown["changed"] == json!(true));
+    assert!(unknown["note"].as_str().is_some_and(|note| note.contains("not known")), "{unknown}");
+    assert_eq!(later["note"], Value::Null);
+}
+
+#[test]
+fn another_process_tells_what_changed_until_a_purge_takes_the_pages_along() {
+    let mut s = owner(7);
+    for n in 0..5 {
+        s.remember(&format!("the lamp on floor number {n} is green and was painted last year"));
+    }
+    let secret = s.remember("the spare key lies under the blue flowerpot");
+    let shown = page(&s, json!({}));
+    s.engine = s.reopened();
+    s.ok("forget", json!({ "id": secret }));
+    let later = page(&s, json!({ "since": shown["revision"] }));
+    assert!(later["is_whole"] == json!(false) && text(&later).contains("gone: "), "{later}");
+    assert!(text(&later).contains("blue flowerpot") && !text(&later).contains("floor number"), "{later}");
+    let purged = s.ok("purge", json!({ "id": secret }));
+    assert_eq!(purged["verified"], true, "{purged}");
+    let after = page(&s, json!({ "since": shown["revision"] }));
+    assert!(after["is_whole"] == json!(true) && after["note"].is_string(), "{after}");
+    assert!(!text(&after).contains("blue flowerpot"), "{after}");
 }
 
 #[test]

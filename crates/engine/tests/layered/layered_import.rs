@@ -165,11 +165,33 @@ fn older_home(root: &Path) {
     put(root, "data/memory_changelog.jsonl", "{\"event_id\":\"1\"}\n{\"event_id\":\"2\"}\nbroken\n");
     put(root, "config.yaml", "routing:\n  enabled: false\nagent_memory:\n  adapter: hermes\n");
     older_todos(root);
+    older_reviews(root);
+}
+
+fn older_reviews(root: &Path) {
     let reviews = OlderStore::bare(root.join("data/review_queue.db"));
     reviews.run(
         "CREATE TABLE review_queue (id TEXT PRIMARY KEY, entry_json TEXT, submitted_at TEXT, status TEXT)",
     );
-    reviews.put_texts("review_queue", &[("id", "r1"), ("status", "pending")]);
+    let entry = |domain: &str, content: &str| {
+        json!({ "domain": domain, "section": "Size", "type": "pitfall", "content": content, "confidence": 0.7,
+                "tags": ["db"], "source": { "type": "session", "extracted_by": "miner" } })
+        .to_string()
+    };
+    let unsaid = entry("pool", " ");
+    for (id, entry, status) in [
+        ("r1", entry("pool", "The pool has 20 connections."), "pending"),
+        ("r2", entry("proxy", "A proxy without a timeout hangs."), "pending"),
+        ("r3", unsaid, "pending"),
+        ("r4", "{broken".to_owned(), "pending"),
+        ("r5", entry("proxy", "Said and done."), "approved"),
+    ] {
+        let at = "2026-01-07T09:00:00Z";
+        reviews.put_texts(
+            "review_queue",
+            &[("id", id), ("entry_json", &entry), ("submitted_at", at), ("status", status)],
+        );
+    }
     reviews.close();
 }
 
@@ -220,7 +242,7 @@ fn a_layered_memory_home_comes_in_whole_and_only_once() {
     let before = bytes(&root);
     let look = s.ok("import_layered_memory", json!({ "path": root, "dry_run": true }));
     let come = s.ok("import_layered_memory", json!({ "path": root }));
-    for key in ["files", "index", "todos", "not_taken_over", "config_lines"] {
+    for key in ["files", "index", "todos", "reviews", "not_taken_over", "config_lines"] {
         assert_eq!(look[key], come[key], "a dry run foretells `{key}`");
     }
     assert_eq!(come["namespaces"], json!(["claude", "shared"]), "what is no namespace's is shared");
@@ -269,6 +291,44 @@ fn todos_come_in_with_their_dates_and_states() {
     assert_eq!((&again["todos"]["added"], &again["todos"]["known"]), (&json!(0), &json!(2)), "{again}");
     assert_eq!(all_todos(&s).len(), 2);
     assert!(all_todos(&s).iter().all(|todo| todo["status"] == "completed"), "what was done here holds");
+}
+
+#[test]
+fn reviews_that_wait_there_wait_here_until_a_person_decides() {
+    let s = owner(9);
+    let root = s.home.path().join("work/older");
+    older_home(&root);
+    let look = s.ok("import_layered_memory", json!({ "path": root, "dry_run": true }));
+    assert_eq!((&look["reviews"]["added"], &look["reviews"]["rejected"]), (&json!(2), &json!(2)), "{look}");
+    assert_eq!(s.ok("get_pending_reviews", json!({}))["pending_count"], 0, "a look asks nobody");
+    let come = s.ok("import_layered_memory", json!({ "path": root }));
+    assert_eq!(look["reviews"], come["reviews"]);
+    assert!(s.text("import_layered_memory", json!({ "path": root })).contains("review_queue #r4"));
+
+    let waiting = s.ok("get_pending_reviews", json!({}));
+    assert_eq!(waiting["pending_count"], 2, "{waiting}");
+    let item = |domain: &str| {
+        let items = waiting["items"].as_array().expect("items");
+        items.iter().find(|item| item["domain"] == domain).expect(domain).clone()
+    };
+    let (pool, proxy) = (item("pool"), item("proxy"));
+    assert_eq!((&pool["section"], &pool["type"]), (&json!("Size"), &json!("pitfall")), "{pool}");
+    assert!(pool["submitted_at"].as_str().is_some_and(|at| at.starts_with("2026-01-07T09:00")), "{pool}");
+    let shown = s.ok("review_show", json!({ "id": pool["id"] }));
+    assert_eq!(shown["proposer"], "tool:miner");
+    assert!(shown["reason"].as_str().is_some_and(|why| why.contains("pool.md")), "{shown}");
+    assert!(!s.text("recall", json!({ "query": "proxy timeout hangs" })).contains("without a timeout"));
+
+    s.ok("approve_knowledge", json!({ "entry_id": proxy["id"] }));
+    s.ok("reject_knowledge", json!({ "entry_id": pool["id"] }));
+    assert!(s.text("recall", json!({ "query": "proxy timeout hangs" })).contains("without a timeout"));
+    let again = s.ok("import_layered_memory", json!({ "path": root }));
+    assert_eq!((&again["reviews"]["added"], &again["reviews"]["known"]), (&json!(0), &json!(2)), "{again}");
+    assert_eq!(s.ok("get_pending_reviews", json!({}))["pending_count"], 0, "what was decided stays decided");
+    s.ok("purge", json!({ "id": proxy["target"] }));
+    let purged = s.ok("import_layered_memory", json!({ "path": root }));
+    assert_eq!(purged["reviews"]["purged"], 1, "{purged}");
+    assert_eq!(s.ok("doctor", json!({}))["healthy"], true);
 }
 
 #[test]

@@ -212,3 +212,31 @@ fn recall_warns_of_an_index_that_is_behind_and_of_no_other() {
     s.ok("sync_l0_index", json!({}));
     assert_eq!(warning(&s), None);
 }
+
+#[test]
+fn the_one_that_is_named_is_found_among_thousands_of_sections_that_are_nearly_alike() {
+    let s = Session::new();
+    for file in 0..10 {
+        let section = |n: usize| match n % 2 {
+            0 => format!("## Service {n}\n\nThe service listens on a port behind the proxy.\n"),
+            _ => format!("## Service {n}\n\nThe service number {n} listens on port {}.\n", 9_000 + n),
+        };
+        let text: String = (file * 200..file * 200 + 200).map(section).collect();
+        write(&s, &format!("services{file}"), &text);
+    }
+    for (question, named) in [
+        ("service 1234", "Service 1234"),
+        ("which port does service 1234 listen on", "Service 1234"),
+        ("port 10235", "Service 1235"),
+        ("service behind the proxy", ""),
+    ] {
+        for mode in ["bm25", "hybrid"] {
+            let reply = recall(&s, question, mode);
+            let first = &reply["results"][0]["sections"];
+            let titles: Vec<_> = first.as_array().into_iter().flatten().map(|part| &part["title"]).collect();
+            assert!(!titles.is_empty(), "{mode} finds nothing for `{question}`");
+            let is_named = |title: &&Value| title.as_str().is_some_and(|title| title.ends_with(named));
+            assert!(titles.iter().any(is_named), "{mode}, `{question}`: {titles:?}");
+        }
+    }
+}

@@ -338,6 +338,44 @@ fn leftovers_go_only_when_nobody_can_be_at_work_on_them() {
 }
 
 #[test]
+fn what_a_dead_writer_left_in_the_vault_is_no_knowledge_and_goes_while_a_living_one_keeps_its_file() {
+    let s = furnished();
+    s.ok("create_knowledge_file", json!({ "filename": "infra/proxy.md", "content": "## Ports\n\n8443\n" }));
+    let folder = s.home.path().join("vault/knowledge/shared/infra");
+    let noon = std::time::UNIX_EPOCH
+        + std::time::Duration::from_micros(u64::try_from(support::NOON.0).expect("after 1970"));
+    let put = |name: &str, age: u64| {
+        let path = folder.join(name);
+        write_atomic(&path, b"## Half\n\nwritten about zeppelins\n").expect("written");
+        let file = std::fs::File::options().write(true).open(&path).expect("opened");
+        file.set_modified(noon - std::time::Duration::from_secs(age)).expect("dated");
+        path
+    };
+    let dead = put(".tmpaB3dE6", 7_200);
+    let young = put(".tmpaB3dE7", 60);
+    let others = put(".tmp-of-an-editor", 7_200);
+    let held = put(".tmpaB3dE8", 7_200);
+    let writer = std::fs::File::open(&held).expect("opened");
+    writer.lock().expect("a lock");
+
+    s.ok("maintain", json!({ "task": "index", "force": true }));
+    assert!(
+        s.ok("recall_knowledge", json!({ "keyword": "zeppelins" }))["results"]
+            .as_array()
+            .is_none_or(Vec::is_empty)
+    );
+    let report = doctor(&s);
+    let warned = findings(&report, "warn");
+    let (_, detail) = warned.iter().find(|(c, _)| c == "leftovers").expect("named");
+    assert!(detail.starts_with("1 ") && detail.contains(".tmpaB3dE6"), "{detail}");
+    s.ok("maintain", json!({ "task": "vault", "force": true }));
+    assert_eq!([&dead, &young, &others, &held].map(|path| path.exists()), [false, true, true, true]);
+    drop(writer);
+    s.ok("doctor", json!({ "fix": true }));
+    assert_eq!([young, others, held].map(|path| path.exists()), [true, true, false]);
+}
+
+#[test]
 fn configuration_documents_purges_and_backups_are_looked_at() {
     let s = furnished();
     write_atomic(&s.home.path().join("config.toml"), b"[recall]\nlimt = 3\n").expect("written");

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     error::StoreError,
     files::{explain_io, make_private_directory, sync_directory, write_atomic},
-    ledger,
+    ledger::{self, LedgerWrite},
     sql::Control,
 };
 
@@ -30,18 +30,26 @@ pub struct Erased {
     pub findings: Vec<String>,
 }
 
+/// What else is taken out of a backup, in the same transaction; returns how many things.
+pub type Also<'a> = &'a dyn Fn(&LedgerWrite<'_>) -> Result<usize, StoreError>;
+
 /// Purges things from a backup, so that not even it holds them. One that is whole and holds none is left alone.
 ///
 /// Can be cut short and done again at any point. A backup that is not whole before is purged all the same, and
 /// keeps its manifest, which its ledger does not fit afterwards: whoever changed it must not have it certified.
-pub fn purge(directory: &Path, control: &Control, how: &Restore<'_>) -> Result<Erased, StoreError> {
+pub fn purge(
+    directory: &Path,
+    control: &Control,
+    how: &Restore<'_>,
+    also: Also<'_>,
+) -> Result<Erased, StoreError> {
     let stage = directory.join(STAGE);
     complete_exchange(directory, &stage, control)?;
     let manifest = read_manifest(directory)?;
     let mut findings = changed_files(directory, &manifest, control)?;
     remove_stage(&stage)?;
     make_private_directory(&stage)?;
-    let erased = work(directory, &stage, (&manifest, &mut findings), control, how);
+    let erased = work(directory, &stage, (&manifest, &mut findings), control, (how, also));
     remove_stage(&stage)?;
     match erased {
         Ok(again) => Ok(Erased { again, findings }),
@@ -69,7 +77,7 @@ fn work(
     stage: &Path,
     (manifest, findings): (&Manifest, &mut Vec<String>),
     control: &Control,
-    how: &Restore<'_>,
+    (how, also): (&Restore<'_>, Also<'_>),
 ) -> Result<usize, StoreError> {
     let copied = stage.join(ledger::FILE_NAME);
     fs::copy(directory.join(ledger::FILE_NAME), &copied)
@@ -78,7 +86,8 @@ fn work(
     if findings.is_empty() {
         findings.extend(check_ledger(&copy, manifest.head, control)?);
     }
-    let again = copy.write(control, how.now, |write| purge_again(write, how, how.purged))?;
+    let again =
+        copy.write(control, how.now, |write| Ok(purge_again(write, how, how.purged)? + also(write)?))?;
     if again == 0 && findings.is_empty() {
         copy.database().close();
         return Ok(0);

@@ -3,7 +3,9 @@
 
 use std::{collections::BTreeMap, num::NonZero, ops::Range, thread};
 
-use strata_core::{analysis::analyze_passage, rank::Flags, vector::quantize};
+use strata_core::{
+    analysis::analyze_passage, knowledge::family::steady_heading, rank::Flags, vector::quantize,
+};
 
 use crate::error::StoreError;
 
@@ -199,7 +201,16 @@ fn titled(title: &str, piece: &str) -> String {
 fn embedded(subject: &Subject, context: &str, title: &str, piece: &str) -> String {
     match subject.group {
         Group::Session(_) => format!("{context}{}", line(&subject.owner, piece)),
+        _ if subject.has_numbered_titles => titled(&steady(title), piece),
         _ => titled(title, piece),
+    }
+}
+
+/// A title without what varies in its heading.
+fn steady(title: &str) -> String {
+    match title.split_once(" > ") {
+        Some((domain, heading)) => format!("{domain} > {}", steady_heading(heading)),
+        None => title.to_owned(),
     }
 }
 

@@ -196,4 +196,7 @@ pub struct Subject {
     pub marks: u32,
     /// Whether the index must keep the text, because no table of truth has it.
     pub keep_text: bool,
+    /// Whether its titles are `domain > heading`, with headings that are embedded without the numbers, dates and versions
+    /// in them: those say nothing of what a section is about, but whoever names one looks for it.
+    pub has_numbered_titles: bool,
 }

@@ -17,7 +17,9 @@ use crate::{
 };
 
 /// How many candidates an ambiguous prefix lists.
-const CANDIDATES: usize = 10;
+pub(super) const CANDIDATES: usize = 10;
+/// Behind a prefix, what sorts after all ids that begin so: those are ASCII letters, digits and `_`.
+pub(super) const BEHIND_IDS: char = '~';
 /// The rows that default recall may show; the same words as the partial indexes of the schema.
 const LIVE: &str = "m.status IN ('active', 'stale', 'needs_review')";
 
@@ -175,8 +177,7 @@ impl LedgerRead<'_> {
         prefix: &str,
         reader: Option<&Scope>,
     ) -> Result<Vec<String>, StoreError> {
-        // Ids are ASCII letters, digits and `_`, all of which sort before `~`.
-        let end = format!("{prefix}~");
+        let end = format!("{prefix}{BEHIND_IDS}");
         let mut all = Conditions::new("tenant", self.tenant);
         all.and("id >=", prefix, "");
         all.and("id <", &end, "");

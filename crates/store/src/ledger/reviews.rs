@@ -7,7 +7,11 @@ use strata_core::{
     time::Timestamp,
 };
 
-use super::{LedgerRead, LedgerWrite, Seq, filter::Conditions};
+use super::{
+    LedgerRead, LedgerWrite, Seq,
+    filter::Conditions,
+    lookup::{BEHIND_IDS, CANDIDATES},
+};
 use crate::{
     error::{Conflict, StoreError},
     params,
@@ -157,9 +161,21 @@ impl LedgerRead<'_> {
         self.transaction.query_one(&sql, params![self.tenant, id], review_from)
     }
 
-    /// The one review whose id begins so. None is `NotFound`; several are `Ambiguous`, with candidates.
-    pub fn review_by_prefix(&self, prefix: &PartialId) -> Result<ReviewRow, StoreError> {
-        let ids = self.ids_with_prefix("reviews", &prefix.text, None)?;
+    /// The one review whose id begins so, of those about a memory that a reader standing at `reader` sees (`None` is
+    /// everything): the others count as little as if they were not there. None is `NotFound`; several are `Ambiguous`,
+    /// with candidates.
+    pub fn review_by_prefix(
+        &self,
+        prefix: &PartialId,
+        reader: Option<&Scope>,
+    ) -> Result<ReviewRow, StoreError> {
+        let seen = ReviewFilter { status: None, visible_from: reader.cloned(), ..ReviewFilter::default() };
+        let end = format!("{}{BEHIND_IDS}", prefix.text);
+        let mut all = self.review_conditions(&seen);
+        all.and("v.id >=", &prefix.text, "");
+        all.and("v.id <", &end, "");
+        let sql = format!("SELECT v.id FROM reviews v WHERE {} ORDER BY v.id LIMIT {CANDIDATES}", all.sql);
+        let ids: Vec<String> = self.transaction.query(&sql, &all.params, |row: &Row<'_>| row.get(0))?;
         match ids.as_slice() {
             [] => Err(missing(&prefix.text)),
             [id] => self.review(id)?.ok_or_else(|| missing(id)),

@@ -33,7 +33,7 @@ impl Vault {
     pub fn backups(&self, namespace: &Name) -> Vec<String> {
         let mut found = Vec::new();
         // A folder that cannot be read has none that could be moved.
-        drop(collect(&self.folder(namespace), "", 1, &mut found));
+        drop(collect(&self.folder(namespace), "", 1, &[ENDING], &mut found));
         found.sort();
         found
     }
@@ -73,7 +73,21 @@ impl Vault {
     }
 }
 
-fn collect(folder: &Path, above: &str, depth: usize, found: &mut Vec<String>) -> io::Result<()> {
+/// The copies below `folder`, to which they were moved, by place. Links are passed over.
+pub fn moved_backups(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    drop(collect(folder, "", 0, &[ENDING, SECOND], &mut found));
+    found.sort();
+    found
+}
+
+fn collect(
+    folder: &Path,
+    above: &str,
+    depth: usize,
+    endings: &[&str],
+    found: &mut Vec<String>,
+) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -82,8 +96,8 @@ fn collect(folder: &Path, above: &str, depth: usize, found: &mut Vec<String>) ->
             continue;
         }
         if sort.is_dir() && depth < VaultPath::MAX_DEPTH {
-            drop(collect(&entry.path(), &format!("{above}{name}/"), depth + 1, found));
-        } else if sort.is_file() && name.ends_with(ENDING) {
+            drop(collect(&entry.path(), &format!("{above}{name}/"), depth + 1, endings, found));
+        } else if sort.is_file() && endings.iter().any(|ending| name.ends_with(ending)) {
             found.push(format!("{above}{name}"));
         }
     }
@@ -115,6 +129,7 @@ mod tests {
         assert_eq!(fs::read_to_string(&first).expect("a copy"), "one");
         assert_eq!(fs::read_to_string(root.join("shared/sub/a.md.bak")).expect("it stays"), "three");
         assert_eq!(vault.move_backup(&own, "../a.md.bak", &to).expect("none"), MovedBackup::Gone);
+        assert_eq!(moved_backups(&to), ["shared/sub/a.md.bak", "shared/sub/a.md.legacy.bak"]);
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink(&first, root.join("shared/b.md.bak")).expect("a link");

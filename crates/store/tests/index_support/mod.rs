@@ -186,6 +186,7 @@ pub fn subject(project: &str, body: String) -> Subject {
         is_code: false,
         marks: 0,
         keep_text: false,
+        has_numbered_titles: false,
     }
 }
 

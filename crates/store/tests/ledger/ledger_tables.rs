@@ -3,13 +3,16 @@
 use crate::fixture::{Fixture, audited, import_events};
 use strata_core::{
     error::ErrorKind,
-    id::{IdKind, PartialId},
+    id::{Id, IdKind, PartialId},
     scope::Scope,
     time::{TimeRange, Timestamp},
 };
-use strata_store::ledger::{
-    ChangeCursor, Changed, EpisodeFilter, EpisodeInsert, JobState, NewEpisode, NewJob, NewReview, NewSource,
-    Progress, PurgedKind, ReviewFilter, ReviewStatus, SourceState,
+use strata_store::{
+    Control, StoreError,
+    ledger::{
+        ChangeCursor, Changed, EpisodeFilter, EpisodeInsert, JobState, NewEpisode, NewJob, NewMemory,
+        NewReview, NewSource, Progress, PurgedKind, ReviewFilter, ReviewStatus, SourceState,
+    },
 };
 
 fn turn(fixture: &Fixture, session: &str, at: i64, text: &str) -> NewEpisode {
@@ -194,6 +197,35 @@ fn a_review_is_decided_once() {
     let all = ReviewFilter { status: None, target: Some("mem_a".into()), ..ReviewFilter::default() };
     assert_eq!(fixture.read(|r| r.reviews(&all)).len(), 1);
     assert_eq!(fixture.read(|r| r.totals()).pending_reviews, 1);
+}
+
+#[test]
+fn the_start_of_an_id_names_a_review_among_those_that_are_seen() {
+    let fixture = Fixture::new();
+    for (bits, project) in [(1, "elsewhere"), (2, "elsewhere"), (3, "web")] {
+        let memory = fixture.memory(&format!("text {bits}"));
+        let memory = NewMemory { scope: Scope::project(project), ..memory };
+        fixture.remember(&memory).expect("stored");
+        let review = NewReview {
+            id: Id::from_bits(IdKind::Review, bits),
+            kind: "candidate".into(),
+            target: memory.id.to_string(),
+            proposal: "{}".into(),
+            reason: String::new(),
+            proposer: "agent:test".into(),
+            created_at: fixture.now(),
+            salt: [3; 16],
+        };
+        fixture.write(|w| w.insert_review(&review, audited(w, "propose", "x")?)).expect("queued");
+    }
+    let prefix = PartialId::parse("rev_000000").expect("six characters");
+    let find = |reader: Option<&Scope>| {
+        fixture.ledger.read(&Control::default(), |r| r.review_by_prefix(&prefix, reader))
+    };
+    let seen = find(Some(&Scope::project("web"))).expect("the only one that is seen");
+    assert_eq!(seen.id, Id::from_bits(IdKind::Review, 3).to_string());
+    assert!(matches!(find(None), Err(StoreError::Ambiguous { candidates, .. }) if candidates.len() == 3));
+    assert!(matches!(find(Some(&Scope::project("third"))), Err(StoreError::NotFound { .. })));
 }
 
 #[test]

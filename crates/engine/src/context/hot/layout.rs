@@ -94,6 +94,12 @@ impl Page {
         Self { revision, lines, left_out, tokens, text }
     }
 
+    /// The page of these lines, all of which it has room for.
+    pub(super) fn of(lines: Vec<String>) -> Self {
+        let total = lines.len();
+        Self::new(lines, total)
+    }
+
     /// What tells this page from an `older` one: a text and what it costs.
     pub(super) fn since(&self, older: &Self) -> (String, u32) {
         let gone = older.lines.iter().filter(|line| !self.lines.contains(line));

@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BUDGET, make};
+use super::{BUDGET, make, recent};
 use crate::{
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
-    render::{Document, Render},
+    render::{Document, Mark, Render, shortened},
 };
 
 /// See the module.
@@ -36,9 +36,12 @@ pub struct Response {
     pub revision: String,
     /// Whether it says anything else than the revision that was named.
     pub changed: bool,
-    /// Whether `content` is the whole page. It is when no revision was named, when this process did not show that
-    /// one lately, and when the changes are no shorter.
+    /// Whether `content` is the whole page. It is when no revision was named, when that one is not known, and when the
+    /// changes are no shorter.
     pub is_whole: bool,
+    /// Why the changes since the revision that was named cannot be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// What `content` costs.
     pub tokens: u32,
     /// What a page may cost.
@@ -69,8 +72,13 @@ impl Operation for GetHotPage {
         let budget_tokens = request.budget_tokens.unwrap_or(BUDGET);
         let since = request.since.as_deref().map(str::trim).filter(|since| !since.is_empty());
         // Looked up first: showing the page again must not push it out.
-        let older = since.and_then(|revision| engine.hot_pages().find(call.scope, revision));
+        let older = since.and_then(|revision| recent::find(engine.home(), call.scope, revision));
         let page = make(engine, call, budget_tokens)?;
+        let older = older.or_else(|| (since == Some(page.revision.as_str())).then(|| page.clone()));
+        let note = since.filter(|_| older.is_none()).map(|since| {
+            let since = shortened(since, 40);
+            format!("revision `{since}` is not known here, or not any more: this is the whole page")
+        });
         let changes = older.map(|older| page.since(&older)).filter(|(_, tokens)| *tokens < page.tokens);
         let is_whole = changes.is_none();
         let (content, tokens) = changes.unwrap_or((page.text, page.tokens));
@@ -79,6 +87,7 @@ impl Operation for GetHotPage {
             changed: since != Some(page.revision.as_str()),
             revision: page.revision,
             is_whole,
+            note,
             tokens,
             budget_tokens,
             left_out: page.left_out,
@@ -89,6 +98,10 @@ impl Operation for GetHotPage {
 
 impl Render for Response {
     fn render(&self) -> Document {
-        Document::new().text(self.content.clone())
+        let document = Document::new().text(self.content.clone());
+        match &self.note {
+            Some(note) => document.note(Mark::Info, note.clone()),
+            None => document,
+        }
     }
 }

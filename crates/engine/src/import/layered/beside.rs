@@ -10,7 +10,7 @@ use std::{
 use serde::Serialize;
 use strata_store::foreign::{self, Cell};
 
-use super::{OlderHome, is_file};
+use super::{OlderHome, is_file, reviews};
 use crate::{engine::Engine, error::Error, operation::Call, render::shortened};
 
 /// Something that is not taken over.
@@ -32,7 +32,7 @@ pub(in crate::import) fn losses(
 ) -> Result<Vec<Loss>, Error> {
     let mut losses = Vec::new();
     losses.extend(changelog(&home.file("data/memory_changelog.jsonl")));
-    losses.extend(reviews(engine, call, &home.file("data/review_queue.db"))?);
+    losses.extend(decided(engine, call, &home.file(reviews::FILE)));
     for (file, table, what, why) in [
         ("data/access_log.db", "access_log", "uses of files", "the log of uses begins anew"),
         ("data/vectors.db", "vectors", "embeddings", "Strata makes its own of the files"),
@@ -74,37 +74,29 @@ fn changelog(path: &Path) -> Option<Loss> {
     Some(Loss { what, count: lines + bad, why })
 }
 
-/// The queue of reviews, by status.
-fn reviews(engine: &Engine, call: &Call<'_>, path: &Path) -> Result<Vec<Loss>, Error> {
-    const WHAT: &str = "reviews";
+/// The decided ones of the queue of reviews, by status. What waits is taken over, and a queue that cannot be read is told
+/// there.
+fn decided(engine: &Engine, call: &Call<'_>, path: &Path) -> Vec<Loss> {
     if !is_file(path) {
-        return Ok(Vec::new());
+        return Vec::new();
     }
     let counted = foreign::read(path, &engine.control(call), |reader| {
         let mut by_status: BTreeMap<String, u64> = BTreeMap::new();
-        reader.for_each("review_queue", &["status"], None, |row| {
+        reader.for_each(reviews::TABLE, &["status"], None, |row| {
             let status = match row.cells.first() {
-                Some(Cell::Text(word)) => shortened(word.trim(), 40),
-                _ => "of no status".to_owned(),
+                Some(Cell::Text(word)) if !word.trim().is_empty() => shortened(word.trim(), 40),
+                Some(Cell::Null | Cell::Text(_)) | None => reviews::PENDING.to_owned(),
+                Some(_) => "of no status".to_owned(),
             };
-            *by_status.entry(status).or_default() += 1;
+            let is_decided = status != reviews::PENDING;
+            *by_status.entry(status).or_default() += u64::from(is_decided);
             Ok(())
         })?;
         Ok(by_status)
     });
-    let by_status = match counted {
-        Ok(by_status) => by_status,
-        Err(error) => {
-            let why = format!("data/review_queue.db cannot be read: {error}");
-            return Ok(vec![Loss { what: WHAT, count: 0, why }]);
-        }
+    let loss = |(status, count): (String, u64)| {
+        let why = format!("{status}: decided, so there is nothing to ask");
+        (count > 0).then_some(Loss { what: "reviews", count, why })
     };
-    let loss = |(status, count): (&String, &u64)| {
-        let why = match status.as_str() {
-            "pending" => "pending: the text that waits is in its file already; decide it there".to_owned(),
-            other => format!("{other}: decided, so there is nothing to ask"),
-        };
-        Loss { what: WHAT, count: *count, why }
-    };
-    Ok(by_status.iter().map(loss).collect())
+    counted.unwrap_or_default().into_iter().filter_map(loss).collect()
 }

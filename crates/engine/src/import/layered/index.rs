@@ -11,9 +11,9 @@ use strata_core::{
     },
     scope::SHARED,
 };
-use strata_store::{files, vault::Reading};
+use strata_store::files;
 
-use super::{OlderHome, is_file};
+use super::{OlderHome, is_file, text_of};
 use crate::{
     engine::Engine,
     error::Error,
@@ -124,7 +124,7 @@ enum Sort {
 
 /// Whether a line is what the file at its place gives.
 fn sort(home: &OlderHome, shared: &Name, entry: &Entry) -> Sort {
-    match text(home, shared, entry) {
+    match text_of(home, shared, &entry.path) {
         Some(text) => {
             let made = Entry::of_file(entry.path.clone(), &text);
             if made.title == entry.title && !entry.by_hand { Sort::Derived } else { Sort::ByHand }
@@ -132,18 +132,6 @@ fn sort(home: &OlderHome, shared: &Name, entry: &Entry) -> Sort {
         _ if entry.by_hand => Sort::ByHand,
         _ => Sort::Astray,
     }
-}
-
-/// The text that an entry points at: in the shared folder, or below all of them.
-fn text(home: &OlderHome, shared: &Name, entry: &Entry) -> Option<String> {
-    let has_folder = home.namespaces.contains(shared);
-    let in_shared = has_folder.then(|| home.parts.read(shared, &entry.path));
-    let below_all = || home.whole.read(&home.folder, &entry.path);
-    let read = |found| match found {
-        Ok(Reading::Text(text)) => Some(text),
-        _ => None,
-    };
-    in_shared.and_then(read).or_else(|| read(below_all()))
 }
 
 /// What an entry says, in one line.

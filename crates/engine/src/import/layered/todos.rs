@@ -15,6 +15,7 @@ use super::{OlderHome, is_file};
 use crate::{
     engine::Engine,
     error::Error,
+    gate::add_families,
     import::{SOURCE_LAYERED, cells::Fields, incoming::RowKey},
     knowledge::todo::bring::{Known, OlderTodo, Ready, bring},
     operation::Call,
@@ -104,11 +105,7 @@ pub(in crate::import) fn take(
     report.purged = known.purged.len();
     let is_new = |todo: &Ready| !known.here.contains(todo.id()) && !known.purged.contains(todo.id());
     let new: Vec<Ready> = ready.into_iter().filter(is_new).collect();
-    for family in new.iter().flat_map(|todo| &todo.redacted) {
-        if !report.redacted.contains(family) {
-            report.redacted.push(family);
-        }
-    }
+    add_families(&mut report.redacted, new.iter().flat_map(|todo| todo.redacted.iter().copied()));
     report.added = if dry_run {
         new.len()
     } else {

@@ -9,8 +9,12 @@ use serde_json::Value;
 use strata_core::{
     knowledge::{changelog::Operation, name::VaultPath},
     policy::Action,
+    scope::SHARED,
 };
-use strata_store::ledger::{VaultChange, VaultChangeFilter};
+use strata_store::{
+    error::StoreError,
+    ledger::{LedgerWrite, VaultChange, VaultChangeFilter},
+};
 
 use super::Index;
 use crate::{
@@ -60,8 +64,22 @@ pub(super) fn record(
             VaultChangeFilter { domain: Some(place.domain().to_owned()), ..about(place.namespace.as_str()) };
         let path = place.path.to_string();
         let stands = latest(&w.vault_changes(&filter)?).get(&path).is_some_and(|change| is_there(change));
-        Ok(stands == (event.operation == Operation::IndexEntryRemoved))
+        // Where no lock keeps writers apart, the index was made before another one wrote.
+        let goes = event.operation == Operation::IndexEntryRemoved;
+        Ok(stands == goes && has_entry(w, place)? != goes)
     })
+}
+
+/// Whether the index of a namespace has an entry of its own about a file now.
+fn has_entry(w: &LedgerWrite<'_>, place: &Place) -> Result<bool, StoreError> {
+    let (namespace, path) = (place.namespace.as_str(), place.path.to_string());
+    let rows = w.l0_entries([namespace, SHARED])?;
+    let mut about = rows.iter().filter(|row| row.path == path);
+    let own = about.clone().find(|row| row.namespace == namespace);
+    match own.or_else(|| about.next()) {
+        Some(row) => Ok(row.namespace == namespace && !row.summary.is_empty()),
+        None => Ok(w.vault_head(namespace, &path)?.is_some_and(|head| head.is_present())),
+    }
 }
 
 /// The event of an entry.

@@ -8,17 +8,21 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_core::{
-    knowledge::{changelog::Operation as Event, l0::Entry, name::Name},
+    knowledge::{
+        changelog::Operation as Event,
+        l0::Entry,
+        name::{Name, VaultPath},
+    },
     policy::Action,
     principal::{Principal, PrincipalKind},
     scope::SHARED,
 };
-use strata_store::ledger::{NewL0Entry, VaultChange};
+use strata_store::ledger::{L0EntryRow, NewL0Entry, VaultChange};
 
 use super::{
     Index, build, events, file,
     sync::{Report, Wanted},
-    sync_each,
+    sync_all, sync_each,
 };
 use crate::{
     engine::Engine,
@@ -212,6 +216,31 @@ pub(crate) fn take_over(
     tool: &str,
 ) -> Result<(), Error> {
     store(engine, call, place, Event::IndexEntryRenamed, Row::Says(summary), tool)
+}
+
+/// Takes entries out that must not stay, and writes the indexes without them. The line of one that was just taken out is
+/// not somebody's.
+pub(crate) fn withdraw(
+    engine: &Engine,
+    call: &Call<'_>,
+    rows: &[L0EntryRow],
+    why: &str,
+) -> Result<(), Error> {
+    for row in rows {
+        let (Ok(namespace), Ok(path)) = (Name::parse(&row.namespace), VaultPath::parse(&row.path)) else {
+            continue;
+        };
+        let place = Place::new(namespace, path);
+        let about = events::event(Event::IndexEntryRemoved, &row.path).because(why);
+        let change = Change { action: Action::Update, ..Change::new(TOOL) };
+        vault::record_with(engine, call, &change, &(place, about), None, &|w, _| {
+            w.remove_l0_entry(&row.namespace, &row.path).map(drop)
+        })?;
+    }
+    if !rows.is_empty() {
+        sync_all(engine, call, &Wanted { adopt: false, set_may_differ: true, ..Wanted::default() })?;
+    }
+    Ok(())
 }
 
 /// Entries written by hand go with the file they point at, and move with it. Tells whether there were any.

@@ -1,8 +1,11 @@
 //! Which files match, by mode.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, ops::Range};
 
-use strata_core::knowledge::ranking::{Keyword, Searchable, fuzzy_score, keyword_score};
+use strata_core::{
+    knowledge::ranking::{Keyword, Searchable, fuzzy_score, keyword_score},
+    markdown::Entry,
+};
 use strata_embed::Semantic;
 use strata_store::index::{Section, Source, SourceKind};
 
@@ -177,15 +180,24 @@ fn score_of(hit: &Hit, mode: Mode) -> Option<f64> {
 /// The sections of the file in which a passage lies, those first that hold a word of what is looked for.
 fn parts_of(file: &ParsedFile, passage: &Section, keyword: &Keyword) -> Vec<usize> {
     let searchable = file.searchable();
-    let body = passage.body.trim();
     // A text that was blacked out in the index is not found in the file.
-    let within = match file.text().find(body).filter(|_| !body.is_empty()) {
-        Some(at) => searchable.within(&(at..at + body.len())),
+    let within = match place_of(file, passage) {
+        Some(place) => searchable.within(&place),
         None => searchable.matching(keyword),
     };
     let holding: Vec<usize> =
         within.iter().copied().filter(|part| searchable.holds_a_word(*part, keyword)).collect();
     if holding.is_empty() { within.into_iter().take(1).collect() } else { holding }
+}
+
+/// Where a passage stands in the file: below its own heading, because another section may say the same.
+fn place_of(file: &ParsedFile, passage: &Section) -> Option<Range<usize>> {
+    let body = passage.body.trim();
+    let heading = passage.title.split_once(" > ").map(|(_, heading)| heading);
+    let below = |entry: &Entry| Some(entry.body.start + file.text().get(entry.body.clone())?.find(body)?);
+    let entries = file.entries().iter().filter(|entry| Some(entry.title.as_str()) == heading);
+    let at = entries.filter_map(below).next().or_else(|| file.text().find(body))?;
+    (!body.is_empty()).then(|| at..at + body.len())
 }
 
 fn best_first(mut matches: Vec<Match>, files: &[Readable]) -> Vec<Match> {

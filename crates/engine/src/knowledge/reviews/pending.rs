@@ -50,7 +50,7 @@ pub struct Response {
 pub struct Item {
     /// The review's id, as approving and rejecting want it.
     pub id: String,
-    /// The topic of the memory it is about, its project, or else its layer.
+    /// The topic of the memory it is about, the domain it had where it was imported from, its project, or else its layer.
     pub domain: String,
     /// That memory's title.
     pub section: String,
@@ -105,10 +105,17 @@ impl Operation for GetPendingReviews {
     }
 }
 
+/// The domain that layered-memory gave it.
+fn imported_domain(memory: &MemoryRow) -> Option<String> {
+    let metadata: serde_json::Value = serde_json::from_str(&memory.metadata).ok()?;
+    Some(metadata["domain"].as_str()?.to_owned())
+}
+
 impl Item {
     fn new(memory: Option<&MemoryRow>, review: ReviewRow) -> Self {
         let domain = |m: &MemoryRow| {
-            let place = m.topic_key.clone().or_else(|| m.scope.project.clone());
+            let place =
+                m.topic_key.clone().or_else(|| imported_domain(m)).or_else(|| m.scope.project.clone());
             place.unwrap_or_else(|| m.state.layer.to_string())
         };
         Self {

@@ -1,13 +1,17 @@
 //! Keeping the vault small and whole: which versions are kept, and files that are made of their rows.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+};
 
 use strata_core::{
     knowledge::name::{Name, VaultPath},
     memory::Layer,
-    time::{DAY, Timestamp},
+    time::{DAY, HOUR, Timestamp},
 };
 use strata_store::{
+    files,
     ledger::{GenerationRow, NewAudit, VaultHead},
     vault::Reading,
 };
@@ -59,6 +63,32 @@ pub(crate) fn thin(engine: &Engine, call: &Call<'_>) -> Result<usize, Error> {
         }
     }
     Ok(thinned)
+}
+
+/// A temporary file is taken for abandoned after an hour; no write of a file takes longer.
+const ABANDONED: i64 = HOUR;
+
+/// What writes left in the vault whose processes died, though they never came to the rename.
+pub(crate) fn abandoned(engine: &Engine) -> Vec<PathBuf> {
+    let before = Timestamp(engine.clock().now().0.saturating_sub(ABANDONED));
+    files::abandoned(&engine.home().join("vault"), true, Some(before))
+}
+
+/// Removes it; returns how many files there were.
+///
+/// # Errors
+/// Those of the disk.
+pub(crate) fn clear_abandoned(engine: &Engine) -> Result<usize, Error> {
+    let left = abandoned(engine);
+    for path in &left {
+        match std::fs::remove_file(path) {
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Error::File { path: path.display().to_string(), source });
+            }
+            _ => {}
+        }
+    }
+    Ok(left.len())
 }
 
 /// The generations of a file to keep, of `rows` from the newest on: the newest, one of each day of the last month, and

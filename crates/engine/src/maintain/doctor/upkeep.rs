@@ -9,6 +9,7 @@ use super::{Examination, ledger::named};
 use crate::{
     error::Error,
     job,
+    knowledge::vault,
     maintain::{
         backup::directory,
         jobs::is_stalled,
@@ -28,6 +29,7 @@ impl Examination<'_> {
         for folder in [home.to_owned(), directory(self.engine)] {
             left.extend(self.abandoned(&folder)?);
         }
+        left.extend(vault::abandoned(self.engine));
         let own = self.engine.searcher().index().file_path();
         left.extend(other_index_files(home, own)?.into_iter().filter(|path| is_damaged_index(path)));
         if left.is_empty() {

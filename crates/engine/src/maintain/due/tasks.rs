@@ -99,7 +99,7 @@ pub const TASKS: &[Task] = &[
     },
     Task {
         name: "vault",
-        about: "keep what was edited by hand, thin out old versions",
+        about: "keep what was edited by hand, thin out old versions, remove what dead writers left",
         every: 20 * HOUR,
         applies: always,
         run: tend_vault,
@@ -222,5 +222,11 @@ fn tend_vault(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
     let files = seen.iter().flat_map(|(_, seen)| &seen.files).filter(|file| file.is_present()).count();
     let problems: usize = seen.iter().map(|(_, seen)| seen.problems.len()).sum();
     let thinned = vault::thin(engine, call)?;
-    Ok(format!("{}, {}, {thinned} thinned out", counted(files, "file"), counted(problems, "problem")))
+    let mut said =
+        format!("{}, {}, {thinned} thinned out", counted(files, "file"), counted(problems, "problem"));
+    match vault::clear_abandoned(engine)? {
+        0 => {}
+        left => said.push_str(&format!("; {left} unfinished removed")),
+    }
+    Ok(said)
 }

@@ -2,14 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use strata_core::principal::Principal;
+use strata_core::{knowledge::changelog::Operation as Event, principal::Principal};
 use strata_store::{
     Rewrite, backup,
     index::{Source, SourceKind},
-    ledger::PurgedKind,
+    ledger::{LedgerWrite, NewAudit, PurgedKind},
 };
 
-use super::{call_goes_on, target::Target};
+use super::{
+    call_goes_on,
+    repeated::{self, Said},
+    target::Target,
+};
 use crate::{
     engine::Engine,
     error::Error,
@@ -100,12 +104,13 @@ pub(super) struct Backups {
     pub(super) damaged: Vec<String>,
 }
 
-/// Rewrites the backups that hold it.
+/// Rewrites the backups that hold it, or an entry of the index of knowledge that repeats it.
 pub(super) fn erase_from_backups(
     engine: &Engine,
     call: &Call<'_>,
     actor: &Principal,
     target: &Target,
+    said: &Said,
 ) -> Result<Backups, Error> {
     let purged = [(target.kind, target.id.clone())];
     let how = backup::Restore {
@@ -116,12 +121,25 @@ pub(super) fn erase_from_backups(
         purged: &purged,
         force: false,
     };
+    let entries = |w: &LedgerWrite<'_>| {
+        let repeating = w.all_l0_entries()?.into_iter().filter(|row| said.is_repeated_in(&row.summary));
+        let mut gone = 0;
+        for row in repeating {
+            let target = format!("vault:{}/{}", row.namespace, row.path);
+            w.record(&NewAudit {
+                reason: repeated::WHY,
+                ..NewAudit::new(actor, call.face, Event::IndexEntryRemoved.as_str(), &target)
+            })?;
+            gone += usize::from(w.remove_l0_entry(&row.namespace, &row.path)?);
+        }
+        Ok(gone)
+    };
     let mut done = Backups::default();
     for listed in backup::list(&directory(engine))? {
         call_goes_on(call)?;
         // A backup that cannot be read is left to the scan, which names it if it holds the text.
         let Ok(manifest) = listed.manifest else { continue };
-        let erased = backup::purge(&listed.directory, &engine.control(call), &how)?;
+        let erased = backup::purge(&listed.directory, &engine.control(call), &how, &entries)?;
         done.rewritten += usize::from(erased.again > 0);
         done.damaged.extend(erased.findings.first().map(|finding| format!("{}: {finding}", manifest.id)));
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use strata_store::ledger::{FILE_NAME, NAMESPACE};
 
+use super::repeated::Gone;
 use crate::{
     engine::Engine,
     error::Error,
@@ -63,6 +64,9 @@ pub struct Response {
     /// wait: statements for its owner.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_to_owner: Vec<String>,
+    /// What repeated it and went with it.
+    #[serde(flatten)]
+    pub repeated: Gone,
 }
 
 /// What a purge did beside the ledger.
@@ -72,6 +76,7 @@ pub(super) struct Erased {
     pub(super) backups: usize,
     pub(super) damaged: Vec<String>,
     pub(super) left: Vec<String>,
+    pub(super) repeated: Gone,
 }
 
 impl Response {
@@ -102,6 +107,7 @@ impl Response {
             digests_kept: Vec::new(),
             store: None,
             left_to_owner: erased.left,
+            repeated: erased.repeated,
         };
         response.prove(engine.home(), fragments)?;
         response.prove_on_server(engine, call, fragments)?;
@@ -211,7 +217,7 @@ impl Response {
                 &self.digests_kept,
             ),
         ];
-        let told = said.into_iter().filter(|(.., ids)| !ids.is_empty());
+        let told = said.into_iter().chain(self.repeated.told()).filter(|(.., ids)| !ids.is_empty());
         told.fold(document, |document, (mark, what, ids)| {
             document.note(mark, format!("{what}: {}", ids.join(", ")))
         })

@@ -22,9 +22,18 @@ pub(super) struct Target {
     pub(super) layer: Layer,
     pub(super) hash: Option<[u8; 32]>,
     pub(super) texts: Vec<String>,
+    /// How many of the texts, from the first on, are what it says; the others only belong to it.
+    pub(super) bodies: usize,
     pub(super) other_versions: Vec<String>,
     /// Whether its purge was begun before: only files may still hold it.
     pub(super) already: bool,
+}
+
+impl Target {
+    /// What it says.
+    pub(super) fn bodies(&self) -> &[String] {
+        self.texts.get(..self.bodies).unwrap_or_default()
+    }
 }
 
 /// A whole id, and what it is the id of.
@@ -92,11 +101,14 @@ pub(super) fn find(engine: &Engine, call: &Call<'_>, named: &Named) -> Result<Ta
 fn todo(r: &LedgerRead<'_>, id: &str) -> Result<Option<Target>, StoreError> {
     let Some(row) = r.todo(id)? else { return tombstone(r, PurgedKind::Todo, id) };
     let hash = row.version.digest(&row.origin);
-    let mut texts = vec![row.origin.session];
+    let (mut texts, mut beside) = (Vec::new(), vec![row.origin.session]);
     for held in r.todo_history(row.number)? {
         let version = held.version;
-        texts.extend([version.content, version.title, version.notes, version.domain]);
+        texts.extend([version.content, version.title, version.notes]);
+        beside.push(version.domain);
     }
+    let bodies = texts.len();
+    texts.extend(beside);
     Ok(Some(Target {
         id: row.origin.id,
         kind: PurgedKind::Todo,
@@ -104,6 +116,7 @@ fn todo(r: &LedgerRead<'_>, id: &str) -> Result<Option<Target>, StoreError> {
         layer: crate::knowledge::todo::LAYER,
         hash: Some(hash),
         texts,
+        bodies,
         other_versions: Vec::new(),
         already: false,
     }))
@@ -124,6 +137,7 @@ fn memory(r: &LedgerRead<'_>, id: &str) -> Result<Option<Target>, StoreError> {
         layer: row.state.layer,
         hash: Some(row.content_hash),
         texts,
+        bodies: 1,
         other_versions: line.into_iter().map(|m| m.id).filter(|other| other != id).collect(),
         already: false,
     }))
@@ -138,6 +152,7 @@ fn episode(r: &LedgerRead<'_>, id: &str) -> Result<Option<Target>, StoreError> {
         layer: Layer::P2,
         hash: None,
         texts: vec![row.text],
+        bodies: 1,
         other_versions: Vec::new(),
         already: false,
     }))
@@ -165,6 +180,8 @@ fn entity(r: &LedgerRead<'_>, id: &str) -> Result<Option<Target>, StoreError> {
         layer: Layer::P5,
         hash: None,
         texts,
+        // A name is said wherever its thing is spoken of.
+        bodies: 0,
         other_versions: Vec::new(),
         already: false,
     }))
@@ -190,6 +207,7 @@ pub(super) fn tombstone(
         layer: Layer::P5,
         hash: None,
         texts: Vec::new(),
+        bodies: 0,
         other_versions: Vec::new(),
         already: true,
     }))

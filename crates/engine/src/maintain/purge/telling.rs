@@ -17,13 +17,15 @@ use crate::{documents, engine::Engine, error::Error, maintain::byte_scan::Fragme
 /// Rows read at a time.
 const PAGE: usize = 500;
 
-/// Pieces of the text that nothing else in the home says.
+/// Pieces of the text that nothing else in the home says, `kept` among it.
 pub(super) fn telling_fragments(
     engine: &Engine,
     call: &Call<'_>,
     target: &Target,
+    kept: &[String],
 ) -> Result<Fragments, Error> {
     let mut fragments = Fragments::of(target.texts.iter().map(String::as_str));
+    kept.iter().for_each(|text| fragments.forget_those_in(text));
     if fragments.is_empty() {
         return Ok(fragments);
     }

@@ -6,7 +6,10 @@ use strata_core::{
         changelog::Operation,
         name::{Name, VaultPath},
     },
-    markdown::{Outline, edit},
+    markdown::{
+        Outline,
+        edit::{self, EditError},
+    },
     memory::Layer,
     policy::Action,
     principal::Principal,
@@ -19,12 +22,15 @@ use strata_store::{
 use super::{
     Request, Response,
     files::{Backups, erase_from_backups, erase_from_index},
+    repeated::{self, Said},
     report::Erased,
     target::Target,
     telling::telling_fragments,
 };
 use crate::{
-    authority, documents,
+    authority,
+    context::hot::recent,
+    documents,
     engine::Engine,
     error::Error,
     gate::Gate,
@@ -100,6 +106,7 @@ pub(super) fn erase(
         layer: Layer::P5,
         hash: None,
         texts: Vec::new(),
+        bodies: 0,
         other_versions: Vec::new(),
         already: false,
     };
@@ -109,20 +116,27 @@ pub(super) fn erase(
         hint: "it is in no version of the file any longer".into(),
     })?;
     let ids: Vec<String> = held.into_iter().filter_map(|row| row.id).collect();
-    let texts = wanted.section.as_ref().map(|section| vec![section.title.clone(), section.body.clone()]);
-    let texts = match texts {
-        Some(texts) => texts,
-        None => texts_of(engine, call, number)?,
+    let (texts, bodies) = match &wanted.section {
+        Some(section) => (vec![section.body.clone(), section.title.clone()], 1),
+        None => {
+            let texts = texts_of(engine, call, number)?;
+            (texts.clone(), texts.len())
+        }
     };
+    let said = Said::new(texts.get(..bodies).unwrap_or_default());
+    let whole = wanted.section.is_none().then_some(&wanted.place);
+    let repeated = repeated::take_out(engine, call, &said, whole)?;
     let open = OpenPurge {
         kind: PurgedKind::VaultText,
         id: first.clone(),
         backups: request.backups.unwrap_or(false),
     };
     erase_rows(engine, call, &actor, (&name, &reason), &open, &ids)?;
-    let fragments = telling_fragments(engine, call, &Target { texts, ..target(&first) })?;
+    let fragments =
+        telling_fragments(engine, call, &Target { texts, bodies, ..target(&first) }, &repeated.kept)?;
     let targets: Vec<Target> = ids.iter().map(|id| target(id)).collect();
-    let erased = finish(engine, call, &actor, &targets, &open)?;
+    let erased =
+        Erased { repeated: repeated.gone, ..finish(engine, call, &actor, (&targets, &said), &open)? };
     Response::proved(engine, call, (&name, "vault_text", number), erased, &fragments)
 }
 
@@ -177,20 +191,32 @@ fn take_out(engine: &Engine, call: &Call<'_>, wanted: &Wanted) -> Result<(), Err
         let Some(section) = &wanted.section else {
             return Ok(Edited::Delete(event(Operation::DomainDeleted)));
         };
-        let outline = Outline::parse(text);
-        let body = section.body.trim();
-        let index = (0..outline.entries().len()).find(|index| outline.body(*index).trim() == body);
-        let rest = match index {
-            Some(index) => edit::delete(text, index).map_err(|error| {
-                Error::argument("id", error.to_string(), "take the text out of the file, then purge again")
-            })?,
-            // It stands outside of the sections.
-            None if text.contains(body) => text.replacen(body, "", 1),
-            None => return Ok(Edited::Keep),
-        };
-        Ok(Edited::Write(rest, event(Operation::SectionDeleted)))
+        match without(text, section.body.trim()) {
+            Ok(Some(rest)) => Ok(Edited::Write(rest, event(Operation::SectionDeleted))),
+            Ok(None) => Ok(Edited::Keep),
+            Err(error) => Err(Error::argument(
+                "id",
+                error.to_string(),
+                "take the text out of the file, then purge again",
+            )),
+        }
     });
     taken.map(drop)
+}
+
+/// A text without the section of this body, or without the body where that stands outside of the sections; `None`
+/// if it is not there.
+///
+/// # Errors
+/// The section cannot be taken out of the text.
+pub(super) fn without(text: &str, body: &str) -> Result<Option<String>, EditError> {
+    let outline = Outline::parse(text);
+    let index = (0..outline.entries().len()).find(|index| outline.body(*index).trim() == body);
+    match index {
+        Some(index) => edit::delete(text, index).map(Some),
+        None if text.contains(body) => Ok(Some(text.replacen(body, "", 1))),
+        None => Ok(None),
+    }
 }
 
 fn erase_rows(
@@ -223,12 +249,13 @@ fn finish(
     engine: &Engine,
     call: &Call<'_>,
     actor: &Principal,
-    targets: &[Target],
+    (targets, said): (&[Target], &Said),
     open: &OpenPurge,
 ) -> Result<Erased, Error> {
     let control = engine.control(call);
     let mut erased = Erased::default();
     l0::sync_everything(engine, call)?;
+    recent::forget(engine.home())?;
     for target in targets {
         purged::add(engine.home(), &control, target.kind, &target.id, engine.clock().now())?;
     }
@@ -240,7 +267,7 @@ fn finish(
     }
     erased.left.extend(ledger.database().rewrite(&control, Rewrite::Everything)?);
     for target in targets.iter().filter(|_| open.backups) {
-        let Backups { rewritten, damaged } = erase_from_backups(engine, call, actor, target)?;
+        let Backups { rewritten, damaged } = erase_from_backups(engine, call, actor, target, said)?;
         erased.backups = erased.backups.max(rewritten);
         erased.damaged = damaged;
     }
