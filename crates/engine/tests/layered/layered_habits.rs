@@ -7,10 +7,7 @@ use strata_engine::error::Error;
 use crate::support::Session;
 
 fn fail(s: &Session, tool: &str, arguments: Value) -> Error {
-    match s.reply(tool, arguments) {
-        Ok(reply) => panic!("{tool} must fail but said {}", reply.json),
-        Err(error) => error,
-    }
+    s.reply(tool, arguments).map(|reply| reply.json).expect_err(tool)
 }
 
 #[test]
