@@ -532,8 +532,13 @@ pub(crate) fn note(engine: &Engine, text: &str, kind: &Kind) -> Option<String> {
     }
     let item = Item { content: text, section: None, kind: Some(kind) };
     let decision = engine.words().router.classify(&item);
-    // A memory is knowledge, too: that it reads like it leads nowhere else.
-    if decision.route == Route::L1Knowledge {
+    // A memory is knowledge, too, and it may be called what it reads like: neither leads anywhere else.
+    let is_called_so = match kind.as_str() {
+        "preference" => decision.route == Route::UserProfile,
+        "skill" | "procedure" => decision.route == Route::Skill,
+        _ => false,
+    };
+    if is_called_so || decision.route == Route::L1Knowledge {
         return None;
     }
     let told = decision.deciding().next()?.describe();

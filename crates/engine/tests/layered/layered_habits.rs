@@ -7,10 +7,7 @@ use strata_engine::error::Error;
 use crate::support::Session;
 
 fn fail(s: &Session, tool: &str, arguments: Value) -> Error {
-    match s.reply(tool, arguments) {
-        Ok(reply) => panic!("{tool} must fail but said {}", reply.json),
-        Err(error) => error,
-    }
+    s.reply(tool, arguments).map(|reply| reply.json).expect_err(tool)
 }
 
 #[test]
@@ -75,4 +72,20 @@ fn what_is_missing_is_named_with_what_to_do() {
     let items = json!([{ "domain": "a", "section": "b", "content": "c", "mod": "append" }]);
     let batch = s.ok("batch_inject_knowledge", json!({ "items": items }));
     assert!(batch["results"][0]["error"].as_str().is_some_and(|error| error.contains("mod")), "{batch}");
+}
+
+#[test]
+fn a_memory_that_is_where_it_belongs_is_not_sent_elsewhere() {
+    let s = Session::new();
+    for (text, kind, note) in [
+        ("We decided to use PortOne v2, because v1 ends in May", "decision", None),
+        ("I always want answers in German", "preference", None),
+        ("I always want answers in French", "fact", Some("user_profile")),
+        ("TODO: renew the certificate", "fact", Some("todo")),
+    ] {
+        let stored = s.ok("remember", json!({ "text": text, "kind": kind }));
+        let surface =
+            stored["route"].as_str().and_then(|route| route.split_once(": ")).map(|(surface, _)| surface);
+        assert_eq!(surface, note, "{stored}");
+    }
 }

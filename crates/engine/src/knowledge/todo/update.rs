@@ -8,7 +8,7 @@ use strata_core::{
 };
 use strata_store::ledger::{LedgerWrite, TodoRow, TodoVersion};
 
-use super::{LAYER, UPDATE, blockers, find, in_one, next, priority, prose, revise, status, unknown};
+use super::{LAYER, UPDATE, blockers, find, in_one, next, priority, prose, revise, status};
 use crate::{
     authority,
     engine::Engine,
@@ -76,7 +76,8 @@ struct Change {
 impl Change {
     fn read(gate: &mut Gate, request: &Request) -> Result<Self, Error> {
         if let Some(word) = request.clear.iter().flatten().find(|word| !CLEARED.contains(&word.as_str())) {
-            return Err(unknown("clear", word, &CLEARED));
+            let message = format!("`{}` cannot be emptied", crate::render::shortened(word, 60));
+            return Err(Error::argument("clear", message, format!("use one of {}", CLEARED.join(", "))));
         }
         let clears = |what: &str| request.clear.iter().flatten().any(|cleared| cleared == what);
         let mut change = Self {
