@@ -48,6 +48,8 @@ pub(super) struct Connection {
     in_transaction: Cell<bool>,
     /// Why nothing can be written through it, as far as was seen.
     pub(super) obstacle: RefCell<Option<String>>,
+    /// The version of a schema that only newer binaries may write.
+    pub(super) newer: Cell<Option<i64>>,
     /// What the server says beside its answers.
     pub(super) notices: Notices,
     /// How long the server lets a statement run, where its administrator set a limit.
@@ -106,6 +108,7 @@ impl Connection {
             spoilt: Cell::new(false),
             in_transaction: Cell::new(false),
             obstacle: RefCell::new(None),
+            newer: Cell::new(None),
             notices,
             statement_timeout: RefCell::new(None),
         })

@@ -59,7 +59,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         // The script of faults counts the statements of jobs and not those of a birth.
         let no_faults = FaultPlan::none();
-        connection.begin(control, &self.begin_write(control))?;
+        connection.begin(control, &self.begin_write(control)).map_err(|error| self.unless_newer(error))?;
         let session = Session::new(connection, control, &no_faults);
         let outcome = seed(&Transaction::postgres(&session))
             .and_then(|()| session.commit(&format!("{}; COMMIT", self.count_commit())));
@@ -175,7 +175,7 @@ impl Store {
             literal(self.namespace())
         );
         let no_faults = FaultPlan::none();
-        connection.begin(control, &self.begin_write(control))?;
+        connection.begin(control, &self.begin_write(control)).map_err(|error| self.unless_newer(error))?;
         let session = Session::new(&connection, control, &no_faults);
         let transaction = Transaction::postgres(&session);
         let emptied = transaction.query(&tables, &[], |row| row.get::<String>(0)).and_then(|tables| {

@@ -69,6 +69,9 @@ const LONGEST_PAUSE: &str = "60s";
 const WATCHED: &str = "DO $$ BEGIN PERFORM pg_catalog.set_config('client_connection_check_interval', '2s', false); \
                        EXCEPTION WHEN OTHERS THEN NULL; END $$";
 
+/// What no number begins with: a write asks for one, and is told the schema's version instead when that is none of its own.
+const NEWER: &str = "schema version ";
+
 /// A time as the server's settings take it.
 fn milliseconds(time: Duration) -> u128 {
     time.as_millis().clamp(1, i32::MAX.unsigned_abs().into())
@@ -192,6 +195,9 @@ impl Store {
         let opening = || self.open_for_writing(&control.since(started));
         let mut lease = waited(started, self.0.connections.lease(&control.since(started), opening))?;
         let control = &control.since(started);
+        if let Some(found) = lease.get()?.newer.get() {
+            return Err(self.newer(found));
+        }
         if lease.get()?.obstacle.borrow().is_some() {
             // What stood in the way when it was opened may be gone: a replica becomes a primary.
             self.look(self.living(&mut lease, control)?, control)?;
@@ -239,7 +245,7 @@ impl Store {
         if outcome.is_ok() {
             self.fault(FaultPoint::AfterCommit)?;
         }
-        outcome
+        outcome.map_err(|error| self.unless_newer(error))
     }
 
     fn commit(&self, session: &Session<'_>) -> Result<(), StoreError> {
@@ -379,6 +385,7 @@ impl Store {
         };
         *connection.obstacle.borrow_mut() = obstacle;
         *connection.statement_timeout.borrow_mut() =
+            _ if connection.newer.get().is_some() => Some("it was written by a newer Strata".to_owned()),
             facts.first().and_then(|row| row.get(5)?.clone()).filter(|limit| !limit.is_empty());
         Ok(())
     }
@@ -391,8 +398,9 @@ impl Store {
         }
         match self.standing(&connection, control)? {
             Standing::Current => {}
-            Standing::ReadableOnly(_) => {
-                *connection.obstacle.borrow_mut() = Some("it was written by a newer Strata".into());
+            Standing::ReadableOnly(found) => {
+                connection.newer.set(Some(found));
+                self.look(&connection, control)?;
             }
             Standing::Behind => self.catch_up(&connection, control)?,
         }
@@ -419,11 +427,23 @@ impl Store {
             }
             (outcome, _) => outcome?,
         };
-        if let Standing::ReadableOnly(found) = self.standing(&connection, control)? {
-            let (schema, known) = (self.options().schema.name, self.options().schema.latest());
-            return Err(StoreError::Newer { schema, found, known, action: "write" });
-        }
-        Ok(connection)
+        connection.newer.get().map_or(Ok(connection), |found| Err(self.newer(found)))
+    }
+
+    fn newer(&self, found: i64) -> StoreError {
+        let schema = self.options().schema;
+        StoreError::Newer { schema: schema.name, found, known: schema.latest(), action: "write" }
+    }
+
+    /// What a write's beginning fails with when a newer binary has changed the schema since the connection was opened.
+    fn unless_newer(&self, error: StoreError) -> StoreError {
+        let found = match &error {
+            StoreError::Internal(said) => said.split_once(NEWER).and_then(|(_, version)| {
+                version.split(|c: char| !c.is_ascii_digit()).next()?.parse::<i64>().ok()
+            }),
+            _ => None,
+        };
+        found.map_or(error, |found| self.newer(found))
     }
 
     fn standing(&self, connection: &Connection, control: &Control) -> Result<Standing, StoreError> {
@@ -466,7 +486,7 @@ impl Store {
     }
 
     /// One writer per tenant: its lock comes first. Who waited for it waits the less for a table that somebody else has
-    /// locked.
+    /// locked. A schema that only newer binaries may write by now ends it: that costs no round trip of its own.
     fn begin_write(&self, control: &Control) -> String {
         let key = key(&["write", self.namespace(), self.tenant()]);
         let (tenant, patience) = (literal(self.tenant()), milliseconds(control.longest_wait()));
@@ -476,7 +496,10 @@ impl Store {
                     set_config('idle_in_transaction_session_timeout', '{LONGEST_PAUSE}', true);
              SELECT pg_catalog.pg_advisory_xact_lock({key});
              SELECT set_config('lock_timeout', CAST(greatest(1, {patience}
-                 - extract(epoch FROM clock_timestamp() - transaction_timestamp()) * 1000) AS BIGINT) || 'ms', true)",
+                 - extract(epoch FROM clock_timestamp() - transaction_timestamp()) * 1000) AS BIGINT) || 'ms', true);
+             SELECT CAST(CASE WHEN max(min_writer) > {} THEN '{NEWER}' || max(version) ELSE '0' END AS BIGINT)
+             FROM schema_migrations",
+            self.options().schema.latest()
         )
     }
 

@@ -465,6 +465,36 @@ fn a_role_that_row_security_does_not_bind_is_not_let_in_and_nothing_is_made() {
     ]);
     let server = Server::parse(&database.url(Some(&owner)), "local").expect("well formed");
     let own = Ledger::on_server(server, FaultPlan::none());
+#[test]
+fn a_schema_of_a_newer_binary_is_read_and_not_written_also_by_who_was_at_work_before() {
+    let Some(database) = TestDatabase::new() else { return };
+    let (f, control) = (Fixture::on(ledger(&database)), Control::default());
+    let kept = f.memory("kept");
+    f.remember(&kept).expect("stored");
+    database.ask(
+        "INSERT INTO strata_ledger.schema_migrations (version, name, checksum, applied_at, min_reader, min_writer)
+         VALUES (999, 'future', 'x', 0, 1, 999)",
+    );
+    let mut later = Fixture::on(ledger(&database));
+    later.ledger = ledger(&database);
+    for (who, f) in [("at work before", &f), ("begun later", &later)] {
+        // Twice: what a connection knows of the schema outlasts a look at the server.
+        for _ in 0..2 {
+            assert_eq!(f.read(|r| r.memory(kept.id.as_str())).expect("there").body, "kept", "{who}");
+            let refused = f.remember(&f.memory("more")).expect_err(who);
+            assert!(
+                matches!(refused, StoreError::Newer { found: 999, action: "write", .. }),
+                "{who}: {refused:?}"
+            );
+        }
+    }
+    let access = later.ledger.access(&control).expect("looks");
+    assert!(matches!(&access, Access::ReadOnly(reason) if reason.contains("newer")), "{access:?}");
+    let stranger = Ledger::on_server(database.server("newcomer"), FaultPlan::none());
+    let refused = stranger.initialise(&control, &birth()).expect_err("nothing is begun there either");
+    assert!(matches!(refused, StoreError::Newer { .. }), "{refused:?}");
+}
+
     for made in [false, true] {
         for (role, expected) in [
             ("no_such_role", Some(UnfitRole::Missing)),
