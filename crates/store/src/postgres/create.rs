@@ -10,6 +10,7 @@ use super::{
     connection::Connection,
     ddl, milliseconds,
     names::{key, literal, quoted},
+    objects,
     session::Session,
     waited,
 };
@@ -158,6 +159,36 @@ impl Store {
         self.in_transaction(&connection, control, |transaction| {
             self.guard(transaction)?;
             transaction.batch(&grants(&quoted(self.namespace()), role))
+        })
+    }
+
+    /// The tables of a schema that is there which are not there themselves, in words; none of one that is not there.
+    pub(super) fn lost_tables(&self, control: &Control) -> Result<Vec<String>, StoreError> {
+        let connection = self.connect(control)?;
+        if !self.has_schema(&connection, control)? {
+            return Ok(Vec::new());
+        }
+        self.in_transaction(&connection, control, |transaction| {
+            objects::lost_tables(transaction, self.namespace(), &self.options().schema)
+        })
+    }
+
+    /// Makes what is derived anew: without the tenant's rows, and where tables of the schema are gone without the
+    /// schema, which the next write makes again. Only its owner can do that.
+    pub(crate) fn make_anew(&self, control: &Control) -> Result<(), StoreError> {
+        let lost = self.lost_tables(control)?.join(", ");
+        if lost.is_empty() {
+            return self.erase_tenant(control);
+        }
+        self.close();
+        let connection = self.connect(control)?;
+        let _guard = CreationLock::take(self, &connection, control)?;
+        let dropped = connection.batch(control, &format!("DROP SCHEMA {} CASCADE", quoted(self.namespace())));
+        dropped.map_err(|error| match error {
+            StoreError::Forbidden { .. } => {
+                self.damaged(&format!("{lost}; the schema's owner makes it anew with `strata reindex`"))
+            }
+            error => error,
         })
     }
 

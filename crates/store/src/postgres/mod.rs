@@ -183,7 +183,7 @@ impl Store {
         control.check()?;
         let started = Instant::now();
         let _turn = self.0.turns.lease(control, || Ok(Turn))?;
-        self.unless_dropped(|| self.write_in_turn(started, control, &mut job))
+        self.unless_dropped(control, || self.write_in_turn(started, control, &mut job))
     }
 
     fn write_in_turn<T>(
@@ -210,14 +210,23 @@ impl Store {
         waited(started, patiently(control, attempt))
     }
 
-    /// Does a job. When it finds that the tables are gone, what is known of them and every connection that was opened
-    /// to them goes too: the next job looks anew.
-    fn unless_dropped<T>(&self, job: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    /// Does a job. When it finds that tables are gone, what is known of them and every connection that was opened
+    /// to them goes too: the next job looks anew. Where only some are gone, nobody has begun anything anew: that is damage.
+    fn unless_dropped<T>(
+        &self,
+        control: &Control,
+        job: impl FnOnce() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         let outcome = job();
-        if matches!(outcome, Err(StoreError::NotInitialized { .. })) {
-            self.close();
+        if !matches!(outcome, Err(StoreError::NotInitialized { .. })) {
+            return outcome;
         }
-        outcome
+        let was_there = self.0.born.load(Ordering::Relaxed);
+        self.close();
+        match was_there.then(|| self.lost_tables(control)).transpose()? {
+            Some(lost) if !lost.is_empty() => Err(self.damaged(&lost.join(", "))),
+            _ => outcome,
+        }
     }
 
     /// One try of a write, from its beginning to the commit.
@@ -271,7 +280,7 @@ impl Store {
         job: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         control.check()?;
-        self.unless_dropped(|| self.read_at_once(control, job))
+        self.unless_dropped(control, || self.read_at_once(control, job))
     }
 
     fn read_at_once<T>(
@@ -376,6 +385,7 @@ impl Store {
         let obstacle = match (fact(0), fact(1), fact(4)) {
             ("t", ..) => Some("the server is a replica, which takes no writes".to_owned()),
             (_, "on", _) => Some("the database is set to read-only transactions".to_owned()),
+            _ if connection.newer.get().is_some() => Some("it was written by a newer Strata".to_owned()),
             (.., "f") => Some(format!(
                 "the role `{0}` has no right to write; the schema's owner gives it with `strata init --store ... \
                  --app-role {0}`",
@@ -385,7 +395,6 @@ impl Store {
         };
         *connection.obstacle.borrow_mut() = obstacle;
         *connection.statement_timeout.borrow_mut() =
-            _ if connection.newer.get().is_some() => Some("it was written by a newer Strata".to_owned()),
             facts.first().and_then(|row| row.get(5)?.clone()).filter(|limit| !limit.is_empty());
         Ok(())
     }
@@ -523,6 +532,10 @@ impl Store {
 
     fn not_initialised(&self) -> StoreError {
         StoreError::NotInitialized { path: self.place().to_path_buf() }
+    }
+
+    fn damaged(&self, detail: &str) -> StoreError {
+        StoreError::Corrupt { path: self.place().to_path_buf(), detail: detail.to_owned() }
     }
 
     fn read_only(&self, reason: String) -> StoreError {

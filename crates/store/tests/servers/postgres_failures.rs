@@ -423,6 +423,22 @@ fn tables_that_were_dropped_are_missed_by_every_call_in_the_same_words() {
 }
 
 #[test]
+fn a_table_that_was_dropped_is_damage_and_no_store_that_is_not_there() {
+    let Some(database) = TestDatabase::new() else { return };
+    let f = Fixture::on(ledger(&database));
+    f.remember(&f.memory("kept")).expect("stored");
+    database.ask("DROP TABLE strata_ledger.memories");
+    let control = Control::default();
+    let written = f.remember(&f.memory("more")).map(drop);
+    for outcome in [written, f.ledger.read(&control, |r| r.memory_counts()).map(drop)] {
+        let error = outcome.expect_err("half a ledger");
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{error:?}");
+        assert!(error.to_string().contains("the table `memories` is not there"), "{error}");
+    }
+    assert_eq!(f.ledger.access(&control).expect("looks"), Access::ReadWrite);
+}
+
+#[test]
 fn a_role_that_may_only_read_is_read_and_says_whose_work_it_is_to_change_that() {
     let Some(database) = TestDatabase::new() else { return };
     let f = Fixture::on(ledger(&database));
@@ -449,22 +465,6 @@ fn a_role_that_may_only_read_is_read_and_says_whose_work_it_is_to_change_that() 
     database.as_admin(&[&format!("DROP ROLE {role}")]);
 }
 
-#[test]
-fn a_role_that_row_security_does_not_bind_is_not_let_in_and_nothing_is_made() {
-    let Some(database) = TestDatabase::new() else { return };
-    let control = Control::default();
-    let owner = format!("{}_owns", database.name());
-    let (over, member, plain) =
-        (format!("{owner}_over"), format!("{owner}_member"), format!("{owner}_plain"));
-    database.as_admin(&[
-        &format!("CREATE ROLE {owner} LOGIN"),
-        &format!("CREATE ROLE {over} LOGIN BYPASSRLS"),
-        &format!("CREATE ROLE {member} LOGIN IN ROLE {owner}"),
-        &format!("CREATE ROLE {plain} LOGIN"),
-        &format!("ALTER DATABASE {} OWNER TO {owner}", database.name()),
-    ]);
-    let server = Server::parse(&database.url(Some(&owner)), "local").expect("well formed");
-    let own = Ledger::on_server(server, FaultPlan::none());
 #[test]
 fn a_schema_of_a_newer_binary_is_read_and_not_written_also_by_who_was_at_work_before() {
     let Some(database) = TestDatabase::new() else { return };
@@ -495,6 +495,22 @@ fn a_schema_of_a_newer_binary_is_read_and_not_written_also_by_who_was_at_work_be
     assert!(matches!(refused, StoreError::Newer { .. }), "{refused:?}");
 }
 
+#[test]
+fn a_role_that_row_security_does_not_bind_is_not_let_in_and_nothing_is_made() {
+    let Some(database) = TestDatabase::new() else { return };
+    let control = Control::default();
+    let owner = format!("{}_owns", database.name());
+    let (over, member, plain) =
+        (format!("{owner}_over"), format!("{owner}_member"), format!("{owner}_plain"));
+    database.as_admin(&[
+        &format!("CREATE ROLE {owner} LOGIN"),
+        &format!("CREATE ROLE {over} LOGIN BYPASSRLS"),
+        &format!("CREATE ROLE {member} LOGIN IN ROLE {owner}"),
+        &format!("CREATE ROLE {plain} LOGIN"),
+        &format!("ALTER DATABASE {} OWNER TO {owner}", database.name()),
+    ]);
+    let server = Server::parse(&database.url(Some(&owner)), "local").expect("well formed");
+    let own = Ledger::on_server(server, FaultPlan::none());
     for made in [false, true] {
         for (role, expected) in [
             ("no_such_role", Some(UnfitRole::Missing)),
