@@ -172,10 +172,14 @@ fn every_server_ranks_as_a_file_does() {
         if !store.is_there() {
             continue;
         }
-        let set = own();
+        let mut set = own();
+        if store == TestStore::Pgvector {
+            set.questions = set.questions.into_iter().step_by(4).collect();
+        }
         let answered = compare(store, &set);
-        println!("{store:?}: {} questions, {answered} answered, all alike", set.questions.len());
-        assert!(answered >= 250, "only {answered} of {} found anything", set.questions.len());
+        let asked = set.questions.len();
+        println!("{store:?}: {asked} questions, {answered} answered, all alike");
+        assert!(answered >= asked * 4 / 5, "only {answered} of {asked} found anything");
     }
 }
 
