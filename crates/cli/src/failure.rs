@@ -30,8 +30,12 @@ impl Failure {
         let text = usage.render().to_string();
         let (cause, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
         let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let hint =
-            rest.split("\n\n").map(one_line).find(|p| p.starts_with("Usage:") || p.starts_with("tip:"));
+        let hints: Vec<String> = rest
+            .split("\n\n")
+            .map(one_line)
+            .filter(|part| part.starts_with("Usage:") || part.starts_with("tip:"))
+            .map(|part| part.strip_prefix("tip: ").unwrap_or(&part).replace("Usage: ", "usage: "))
+            .collect();
         let cause = match usage.kind() {
             // The text is the help, which begins with what the command is for.
             UsageKind::DisplayHelpOnMissingArgumentOrSubcommand => {
@@ -39,7 +43,9 @@ impl Failure {
             }
             _ => one_line(cause.strip_prefix("error: ").unwrap_or(cause)),
         };
-        Self::usage(cause, hint.unwrap_or_else(|| "`strata help` lists the commands".into()))
+        let hint =
+            if hints.is_empty() { "`--help` shows how it is used".to_owned() } else { hints.join("; ") };
+        Self::usage(cause, hint)
     }
 
     /// A wrong argument.
@@ -73,5 +79,29 @@ impl From<io::Error> for Failure {
             reader_left,
             ..Self::new(ErrorKind::Unavailable, format!("cannot write output: {error}"), hint)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_usage_says_what_is_wrong_and_what_is_near() {
+        let said = |line: &[&str]| {
+            let usage = crate::arguments::command().try_get_matches_from(line).expect_err("wrong");
+            let Failure { kind, causes, hint, .. } = Failure::of_usage(&usage);
+            assert_eq!(kind, ErrorKind::Invalid);
+            (causes.concat(), hint)
+        };
+        let (cause, hint) = said(&["strata", "recall", "x", "--lmit", "3"]);
+        assert_eq!(cause, "unexpected argument '--lmit' found");
+        assert!(hint.starts_with("a similar argument exists: '--limit'; usage: strata recall"), "{hint}");
+        let (cause, hint) = said(&["strata", "export"]);
+        assert!(
+            cause.ends_with("were not provided: <PATH>") && hint == "usage: strata export <PATH>",
+            "{cause} {hint}"
+        );
+        assert!(said(&["strata", "--color", "pink", "status"]).1.contains("--help"));
     }
 }

@@ -56,8 +56,11 @@ fn main() -> ExitCode {
 /// Help and version are results; everything else that the parser says is an error of usage.
 fn report_usage(usage: &clap::Error, json: bool) -> ExitCode {
     let is_result = matches!(usage.kind(), UsageKind::DisplayHelp | UsageKind::DisplayVersion);
-    if json && !is_result {
-        return Out::for_programs().fail(&Failure::of_usage(usage));
+    // A group without a command shows what it has: to a person that is more than an error.
+    let shows_help = usage.kind() == UsageKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    if !is_result && (json || !shows_help) {
+        let out = if json { Out::for_programs() } else { Out::plain() };
+        return out.fail(&Failure::of_usage(usage));
     }
     let printed = usage.print();
     match is_result {

@@ -321,6 +321,14 @@ impl Database {
         Ok(())
     }
 
+    /// Empties what is derived, on a server, also where tables of it are gone; see [`crate::index::Index::set_aside`].
+    pub(crate) fn make_anew(&self, control: &Control) -> Result<(), StoreError> {
+        match &self.driver {
+            Driver::Sqlite(_) => self.erase_tenant(control),
+            Driver::Postgres(store) => store.make_anew(control),
+        }
+    }
+
     /// Removes everything the tenant has on a server, as if it had never been there. For tenants that were made to
     /// measure something: nothing is recorded.
     ///

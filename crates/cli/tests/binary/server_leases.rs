@@ -191,6 +191,7 @@ fn an_import_that_was_killed_is_noticed_at_once_on_its_machine_and_elsewhere_aft
         return;
     }
     assert_eq!(seen(&home, "import"), ["stalled", "done"]);
+    assert_eq!(strata(&home).json(["govern", "drift"])["failures"]["stalled_jobs"], 1);
     // The next worker ends it on record, and the import goes on where it was.
     let few = home.file("few.jsonl", "{\"text\": \"the gate was oiled\"}\n").display().to_string();
     strata(&home).run(["import", &few]).success();

@@ -3,7 +3,12 @@
 use serde::{Deserialize, Serialize};
 use strata_core::time::{DAY, Timestamp};
 
-use crate::{engine::Engine, error::Error, maintain::due::overdue, operation::Call};
+use crate::{
+    engine::Engine,
+    error::Error,
+    maintain::{due::overdue, jobs::is_stalled},
+    operation::Call,
+};
 
 /// What counts as lately: a week.
 const LATELY: i64 = 7 * DAY;
@@ -119,9 +124,12 @@ pub(super) fn measure(engine: &Engine, call: &Call<'_>) -> Result<Measured, Erro
     let now = engine.clock().now();
     let lately = Timestamp(now.0.saturating_sub(LATELY));
     let ledger = engine.existing_ledger()?;
-    let (pulse, backlog, overdue, open_purges, head) = ledger.read(&engine.control(call), |r| {
-        Ok((r.pulse(lately, now)?, r.backlog()?, overdue(engine, r)?, r.open_purges()?.len(), r.head()?.seq))
+    let (pulse, backlog, overdue, open_purges, head, jobs) = ledger.read(&engine.control(call), |r| {
+        let open_purges = r.open_purges()?.len();
+        let jobs = r.jobs(None, usize::MAX)?;
+        Ok((r.pulse(lately)?, r.backlog()?, overdue(engine, r)?, open_purges, r.head()?.seq, jobs))
     })?;
+    let stalled_jobs = jobs.iter().filter(|job| is_stalled(job, now)).count();
     let index = engine.searcher().index();
     let followed = if index.database().exists(&engine.control(call))? {
         index.cursor(engine.tenant())?.mark.seq
@@ -157,7 +165,7 @@ pub(super) fn measure(engine: &Engine, call: &Call<'_>) -> Result<Measured, Erro
         },
         failures: Failures {
             failed_jobs_7d: pulse.recent_failed_jobs,
-            stalled_jobs: pulse.stalled_jobs,
+            stalled_jobs: i64::try_from(stalled_jobs).unwrap_or(i64::MAX),
             overdue_tasks: overdue.into_iter().map(str::to_owned).collect(),
             index_behind: (head - followed).max(0),
             unreadable_sources: pulse.unavailable_sources,

@@ -75,7 +75,7 @@ impl JobView {
 }
 
 /// Whether a job's worker has ended on this machine, or let its lease run out.
-pub(super) fn is_stalled(row: &JobRow, now: Timestamp) -> bool {
+pub(crate) fn is_stalled(row: &JobRow, now: Timestamp) -> bool {
     let late = row.lease_until.is_some_and(|until| until <= now);
     row.state == JobState::Running && (late || row.lease_owner.as_deref().is_some_and(holder::is_gone))
 }

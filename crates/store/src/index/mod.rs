@@ -138,7 +138,8 @@ impl Index {
     /// Moves the file out of the way, after a [`StoreError::Corrupt`] from any call. Searches then find
     /// nothing until the ledger has been followed anew.
     ///
-    /// On a server there is nothing to keep it for: the tenant's rows are removed.
+    /// On a server there is nothing to keep it for: the tenant's rows are removed, and the whole schema where tables of it
+    /// are gone.
     pub fn set_aside(&self) -> Result<Opened, StoreError> {
         let control = Control::default();
         let Some(_lock) = IndexLock::try_take(&self.database, &control)? else {
@@ -146,7 +147,7 @@ impl Index {
         };
         let Some(path) = self.database.place().file() else {
             self.views.clear();
-            self.database.erase_tenant(&control)?;
+            self.database.make_anew(&control)?;
             return Ok(Opened::Ready);
         };
         self.database.close();

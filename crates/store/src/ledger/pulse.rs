@@ -42,8 +42,6 @@ pub struct Pulse {
     pub recent_amendments: i64,
     /// Jobs that failed recently.
     pub recent_failed_jobs: i64,
-    /// Jobs whose worker let its lease run out.
-    pub stalled_jobs: i64,
     /// Indexed files that cannot be reached.
     pub unavailable_sources: i64,
     /// Refusals that were repeated, the latest time recently.
@@ -56,13 +54,13 @@ const LIVE: &str = "m.status IN ('active', 'stale', 'needs_review')";
 const REPEATED: i64 = 5;
 
 impl LedgerRead<'_> {
-    /// Takes the numbers. `recent` is since when something is recent, `now` against which leases are held.
-    pub fn pulse(&self, recent: Timestamp, now: Timestamp) -> Result<Pulse, StoreError> {
+    /// Takes the numbers. `recent` is since when something is recent.
+    pub fn pulse(&self, recent: Timestamp) -> Result<Pulse, StoreError> {
         let mut pulse = Pulse::default();
         self.feel_memories(&mut pulse, recent)?;
         self.feel_rules(&mut pulse, recent)?;
         self.feel_reviews(&mut pulse, recent)?;
-        self.feel_work(&mut pulse, recent, now)?;
+        self.feel_work(&mut pulse, recent)?;
         pulse.entities = self.count("entities e WHERE e.tenant = $1")?;
         pulse.relations = self.count(&format!("relations e WHERE e.tenant = $1 AND e.to_seq = {OPEN}"))?;
         Ok(pulse)
@@ -120,11 +118,9 @@ impl LedgerRead<'_> {
     }
 
     /// What failed, or fails silently.
-    fn feel_work(&self, pulse: &mut Pulse, recent: Timestamp, now: Timestamp) -> Result<(), StoreError> {
+    fn feel_work(&self, pulse: &mut Pulse, recent: Timestamp) -> Result<(), StoreError> {
         pulse.recent_failed_jobs =
             self.since("jobs j WHERE j.tenant = $1 AND j.state = 'failed' AND j.finished_at >= $2", recent)?;
-        pulse.stalled_jobs =
-            self.since("jobs j WHERE j.tenant = $1 AND j.state = 'running' AND j.lease_until <= $2", now)?;
         pulse.unavailable_sources =
             self.count("sources s WHERE s.tenant = $1 AND s.state = 'unavailable'")?;
         pulse.repeated_refusals = self.since(

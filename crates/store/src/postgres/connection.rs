@@ -17,6 +17,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use super::{
     address::{Address, Attempt},
     errors::{classify, classify_connect, clearer, disconnected, unreachable, wants_otherwise},
+    notices::Notices,
     posted::one_after_the_other,
     statements::Statements,
 };
@@ -47,6 +48,10 @@ pub(super) struct Connection {
     in_transaction: Cell<bool>,
     /// Why nothing can be written through it, as far as was seen.
     pub(super) obstacle: RefCell<Option<String>>,
+    /// The version of a schema that only newer binaries may write.
+    pub(super) newer: Cell<Option<i64>>,
+    /// What the server says beside its answers.
+    pub(super) notices: Notices,
     /// How long the server lets a statement run, where its administrator set a limit.
     pub(super) statement_timeout: RefCell<Option<String>>,
 }
@@ -83,7 +88,8 @@ impl Connection {
             .enable_all()
             .build()
             .map_err(|error| unreachable(place, &error.to_string()))?;
-        let outcome = drive(&runtime, first_success(attempts, control, address));
+        let notices = Notices::default();
+        let outcome = drive(&runtime, first_success(attempts, control, address, &notices));
         let (client, tls) = match outcome {
             Ok(connected) => connected,
             Err(error) => {
@@ -102,6 +108,8 @@ impl Connection {
             spoilt: Cell::new(false),
             in_transaction: Cell::new(false),
             obstacle: RefCell::new(None),
+            newer: Cell::new(None),
+            notices,
             statement_timeout: RefCell::new(None),
         })
     }
@@ -308,11 +316,12 @@ async fn first_success(
     attempts: Vec<Attempt>,
     control: &Control,
     address: &Address,
+    notices: &Notices,
 ) -> Result<(Client, Option<MakeRustlsConnect>), StoreError> {
     let place = address.shown();
     let mut refusal: Option<Error> = None;
     for (config, tls) in attempts {
-        let mut opening = Box::pin(open(&config, tls.as_ref()));
+        let mut opening = Box::pin(open(&config, tls.as_ref(), notices.clone()));
         let begun = Instant::now();
         let outcome = loop {
             match tokio::time::timeout(LOOK, &mut opening).await {
@@ -340,16 +349,16 @@ async fn first_success(
 }
 
 /// A client whose connection is looked after on this runtime. What its task would say, the client says too.
-async fn open(config: &Config, tls: Option<&MakeRustlsConnect>) -> Result<Client, Error> {
+async fn open(config: &Config, tls: Option<&MakeRustlsConnect>, notices: Notices) -> Result<Client, Error> {
     match tls {
         Some(tls) => {
             let (client, connection) = config.connect(tls.clone()).await?;
-            drop(tokio::spawn(async move { connection.await.ok() }));
+            drop(tokio::spawn(notices.hear(connection)));
             Ok(client)
         }
         None => {
             let (client, connection) = config.connect(NoTls).await?;
-            drop(tokio::spawn(async move { connection.await.ok() }));
+            drop(tokio::spawn(notices.hear(connection)));
             Ok(client)
         }
     }

@@ -10,6 +10,7 @@ use super::{
     connection::Connection,
     ddl, milliseconds,
     names::{key, literal, quoted},
+    objects,
     session::Session,
     waited,
 };
@@ -59,7 +60,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         // The script of faults counts the statements of jobs and not those of a birth.
         let no_faults = FaultPlan::none();
-        connection.begin(control, &self.begin_write(control))?;
+        connection.begin(control, &self.begin_write(control)).map_err(|error| self.unless_newer(error))?;
         let session = Session::new(connection, control, &no_faults);
         let outcome = seed(&Transaction::postgres(&session))
             .and_then(|()| session.commit(&format!("{}; COMMIT", self.count_commit())));
@@ -161,6 +162,36 @@ impl Store {
         })
     }
 
+    /// The tables of a schema that is there which are not there themselves, in words; none of one that is not there.
+    pub(super) fn lost_tables(&self, control: &Control) -> Result<Vec<String>, StoreError> {
+        let connection = self.connect(control)?;
+        if !self.has_schema(&connection, control)? {
+            return Ok(Vec::new());
+        }
+        self.in_transaction(&connection, control, |transaction| {
+            objects::lost_tables(transaction, self.namespace(), &self.options().schema)
+        })
+    }
+
+    /// Makes what is derived anew: without the tenant's rows, and where tables of the schema are gone without the
+    /// schema, which the next write makes again. Only its owner can do that.
+    pub(crate) fn make_anew(&self, control: &Control) -> Result<(), StoreError> {
+        let lost = self.lost_tables(control)?.join(", ");
+        if lost.is_empty() {
+            return self.erase_tenant(control);
+        }
+        self.close();
+        let connection = self.connect(control)?;
+        let _guard = CreationLock::take(self, &connection, control)?;
+        let dropped = connection.batch(control, &format!("DROP SCHEMA {} CASCADE", quoted(self.namespace())));
+        dropped.map_err(|error| match error {
+            StoreError::Forbidden { .. } => {
+                self.damaged(&format!("{lost}; the schema's owner makes it anew with `strata reindex`"))
+            }
+            error => error,
+        })
+    }
+
     /// Removes the tenant's rows of every table, and with them the tenant.
     pub(crate) fn erase_tenant(&self, control: &Control) -> Result<(), StoreError> {
         self.close();
@@ -175,7 +206,7 @@ impl Store {
             literal(self.namespace())
         );
         let no_faults = FaultPlan::none();
-        connection.begin(control, &self.begin_write(control))?;
+        connection.begin(control, &self.begin_write(control)).map_err(|error| self.unless_newer(error))?;
         let session = Session::new(&connection, control, &no_faults);
         let transaction = Transaction::postgres(&session);
         let emptied = transaction.query(&tables, &[], |row| row.get::<String>(0)).and_then(|tables| {

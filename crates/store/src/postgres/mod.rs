@@ -18,8 +18,10 @@ mod household;
 mod isolation;
 mod lock;
 mod names;
+mod notices;
 mod objects;
 mod posted;
+mod readers;
 mod session;
 mod statements;
 mod tls;
@@ -66,6 +68,9 @@ const LONGEST_PAUSE: &str = "60s";
 /// not at its end: what it holds is free in seconds. Servers on systems that cannot notice refuse the setting.
 const WATCHED: &str = "DO $$ BEGIN PERFORM pg_catalog.set_config('client_connection_check_interval', '2s', false); \
                        EXCEPTION WHEN OTHERS THEN NULL; END $$";
+
+/// What no number begins with: a write asks for one, and is told the schema's version instead when that is none of its own.
+const NEWER: &str = "schema version ";
 
 /// A time as the server's settings take it.
 fn milliseconds(time: Duration) -> u128 {
@@ -178,7 +183,7 @@ impl Store {
         control.check()?;
         let started = Instant::now();
         let _turn = self.0.turns.lease(control, || Ok(Turn))?;
-        self.unless_dropped(|| self.write_in_turn(started, control, &mut job))
+        self.unless_dropped(control, || self.write_in_turn(started, control, &mut job))
     }
 
     fn write_in_turn<T>(
@@ -190,6 +195,9 @@ impl Store {
         let opening = || self.open_for_writing(&control.since(started));
         let mut lease = waited(started, self.0.connections.lease(&control.since(started), opening))?;
         let control = &control.since(started);
+        if let Some(found) = lease.get()?.newer.get() {
+            return Err(self.newer(found));
+        }
         if lease.get()?.obstacle.borrow().is_some() {
             // What stood in the way when it was opened may be gone: a replica becomes a primary.
             self.look(self.living(&mut lease, control)?, control)?;
@@ -202,14 +210,23 @@ impl Store {
         waited(started, patiently(control, attempt))
     }
 
-    /// Does a job. When it finds that the tables are gone, what is known of them and every connection that was opened
-    /// to them goes too: the next job looks anew.
-    fn unless_dropped<T>(&self, job: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    /// Does a job. When it finds that tables are gone, what is known of them and every connection that was opened
+    /// to them goes too: the next job looks anew. Where only some are gone, nobody has begun anything anew: that is damage.
+    fn unless_dropped<T>(
+        &self,
+        control: &Control,
+        job: impl FnOnce() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         let outcome = job();
-        if matches!(outcome, Err(StoreError::NotInitialized { .. })) {
-            self.close();
+        if !matches!(outcome, Err(StoreError::NotInitialized { .. })) {
+            return outcome;
         }
-        outcome
+        let was_there = self.0.born.load(Ordering::Relaxed);
+        self.close();
+        match was_there.then(|| self.lost_tables(control)).transpose()? {
+            Some(lost) if !lost.is_empty() => Err(self.damaged(&lost.join(", "))),
+            _ => outcome,
+        }
     }
 
     /// One try of a write, from its beginning to the commit.
@@ -237,7 +254,7 @@ impl Store {
         if outcome.is_ok() {
             self.fault(FaultPoint::AfterCommit)?;
         }
-        outcome
+        outcome.map_err(|error| self.unless_newer(error))
     }
 
     fn commit(&self, session: &Session<'_>) -> Result<(), StoreError> {
@@ -263,7 +280,7 @@ impl Store {
         job: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         control.check()?;
-        self.unless_dropped(|| self.read_at_once(control, job))
+        self.unless_dropped(control, || self.read_at_once(control, job))
     }
 
     fn read_at_once<T>(
@@ -368,6 +385,7 @@ impl Store {
         let obstacle = match (fact(0), fact(1), fact(4)) {
             ("t", ..) => Some("the server is a replica, which takes no writes".to_owned()),
             (_, "on", _) => Some("the database is set to read-only transactions".to_owned()),
+            _ if connection.newer.get().is_some() => Some("it was written by a newer Strata".to_owned()),
             (.., "f") => Some(format!(
                 "the role `{0}` has no right to write; the schema's owner gives it with `strata init --store ... \
                  --app-role {0}`",
@@ -389,8 +407,9 @@ impl Store {
         }
         match self.standing(&connection, control)? {
             Standing::Current => {}
-            Standing::ReadableOnly(_) => {
-                *connection.obstacle.borrow_mut() = Some("it was written by a newer Strata".into());
+            Standing::ReadableOnly(found) => {
+                connection.newer.set(Some(found));
+                self.look(&connection, control)?;
             }
             Standing::Behind => self.catch_up(&connection, control)?,
         }
@@ -417,11 +436,23 @@ impl Store {
             }
             (outcome, _) => outcome?,
         };
-        if let Standing::ReadableOnly(found) = self.standing(&connection, control)? {
-            let (schema, known) = (self.options().schema.name, self.options().schema.latest());
-            return Err(StoreError::Newer { schema, found, known, action: "write" });
-        }
-        Ok(connection)
+        connection.newer.get().map_or(Ok(connection), |found| Err(self.newer(found)))
+    }
+
+    fn newer(&self, found: i64) -> StoreError {
+        let schema = self.options().schema;
+        StoreError::Newer { schema: schema.name, found, known: schema.latest(), action: "write" }
+    }
+
+    /// What a write's beginning fails with when a newer binary has changed the schema since the connection was opened.
+    fn unless_newer(&self, error: StoreError) -> StoreError {
+        let found = match &error {
+            StoreError::Internal(said) => said.split_once(NEWER).and_then(|(_, version)| {
+                version.split(|c: char| !c.is_ascii_digit()).next()?.parse::<i64>().ok()
+            }),
+            _ => None,
+        };
+        found.map_or(error, |found| self.newer(found))
     }
 
     fn standing(&self, connection: &Connection, control: &Control) -> Result<Standing, StoreError> {
@@ -464,7 +495,7 @@ impl Store {
     }
 
     /// One writer per tenant: its lock comes first. Who waited for it waits the less for a table that somebody else has
-    /// locked.
+    /// locked. A schema that only newer binaries may write by now ends it: that costs no round trip of its own.
     fn begin_write(&self, control: &Control) -> String {
         let key = key(&["write", self.namespace(), self.tenant()]);
         let (tenant, patience) = (literal(self.tenant()), milliseconds(control.longest_wait()));
@@ -474,7 +505,10 @@ impl Store {
                     set_config('idle_in_transaction_session_timeout', '{LONGEST_PAUSE}', true);
              SELECT pg_catalog.pg_advisory_xact_lock({key});
              SELECT set_config('lock_timeout', CAST(greatest(1, {patience}
-                 - extract(epoch FROM clock_timestamp() - transaction_timestamp()) * 1000) AS BIGINT) || 'ms', true)",
+                 - extract(epoch FROM clock_timestamp() - transaction_timestamp()) * 1000) AS BIGINT) || 'ms', true);
+             SELECT CAST(CASE WHEN max(min_writer) > {} THEN '{NEWER}' || max(version) ELSE '0' END AS BIGINT)
+             FROM schema_migrations",
+            self.options().schema.latest()
         )
     }
 
@@ -498,6 +532,10 @@ impl Store {
 
     fn not_initialised(&self) -> StoreError {
         StoreError::NotInitialized { path: self.place().to_path_buf() }
+    }
+
+    fn damaged(&self, detail: &str) -> StoreError {
+        StoreError::Corrupt { path: self.place().to_path_buf(), detail: detail.to_owned() }
     }
 
     fn read_only(&self, reason: String) -> StoreError {

@@ -13,6 +13,9 @@ use crate::{
 /// Kind and name of what somebody can put into a schema.
 type Object = (String, String);
 
+/// What is said of what the migrations made and somebody has removed.
+const LOST: &str = "is not there";
+
 /// The tables that are made beside the migrations.
 const OWN_TABLES: [&str; 2] = ["commits", "schema_migrations"];
 
@@ -34,8 +37,19 @@ pub(super) fn that_differ(
     let found: BTreeSet<Object> = found.into_iter().collect();
     let named = |(kind, name): &Object, what: &str| format!("the {kind} `{name}` {what}");
     let strange = found.difference(&known).map(|o| named(o, "is not one that Strata makes"));
-    let lost = known.difference(&found).map(|o| named(o, "is not there"));
+    let lost = known.difference(&found).map(|o| named(o, LOST));
     Ok(strange.chain(lost).collect())
+}
+
+/// The tables among what is lost.
+pub(super) fn lost_tables(
+    transaction: &Transaction<'_>,
+    namespace: &str,
+    schema: &Schema,
+) -> Result<Vec<String>, StoreError> {
+    let mut differing = that_differ(transaction, namespace, schema)?;
+    differing.retain(|said| said.starts_with("the table ") && said.ends_with(LOST));
+    Ok(differing)
 }
 
 fn made_by_migrations(schema: &Schema) -> BTreeSet<Object> {

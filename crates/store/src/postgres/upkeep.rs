@@ -1,16 +1,12 @@
 //! Work on all tables of a schema, outside any transaction.
 
-use std::{
-    collections::BTreeMap,
-    sync::PoisonError,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeMap, sync::PoisonError};
 
 use super::{
     Store,
     connection::Connection,
     names::{literal, quoted},
-    objects,
+    objects, readers,
 };
 use crate::{
     error::StoreError,
@@ -19,9 +15,6 @@ use crate::{
 
 /// How long the tenants of a server may have to wait for one of them to have a table rewritten.
 const LONGEST_REWRITE: &str = "4s";
-
-/// How long a rewriting waits for those who began to read before it.
-const LONGEST_READER: Duration = Duration::from_secs(3);
 
 /// How long the server may look at a table to learn what is in it.
 const LONGEST_LOOK: &str = "30s";
@@ -61,7 +54,8 @@ impl Store {
 
     /// Rewrites tables without what was deleted. All tenants wait while a table is rewritten, so that is given up
     /// after a few seconds, as it is where this role does not own the table; then the server only marks the space
-    /// as free, and the bytes stay in its files until something is written over them.
+    /// as free, and the bytes stay in its files until something is written over them. They also stay in a table that is
+    /// rewritten while somebody reads from before they were deleted: he is waited for first, and is told of when he stays.
     ///
     /// Returns the statements that would finish it, for the owner. The server's log and its backups are its
     /// administrator's.
@@ -72,19 +66,23 @@ impl Store {
         if let Some(reason) = connection.obstacle.borrow().clone() {
             return Err(self.read_only(reason));
         }
-        outlive_readers(&connection, control)?;
+        readers::outlive(&connection, control)?;
         let mut left = Vec::new();
         for (table, own) in self.tables(&connection, control)? {
             if which == Rewrite::Changed && !changed.contains(&table) {
                 continue;
             }
             let table = format!("{}.{}", quoted(self.namespace()), quoted(&table));
-            let full = format!("VACUUM (FULL, ANALYZE) {table}");
-            if own && within(&connection, control, LONGEST_REWRITE, &full)? {
+            let rewriting = format!("VACUUM (FULL, ANALYZE, VERBOSE) {table}");
+            let (rewritten, said) = connection.notices.during(|| match own {
+                true => within(&connection, control, LONGEST_REWRITE, &rewriting),
+                false => Ok(false),
+            });
+            if rewritten? && readers::nothing_was_kept(&said) {
                 continue;
             }
             within(&connection, control, "0", &format!("VACUUM {table}"))?;
-            left.push(format!("{full};"));
+            left.push(format!("VACUUM (FULL, ANALYZE) {table};"));
         }
         Ok(left)
     }
@@ -222,25 +220,4 @@ impl Store {
         };
         Ok(rows.into_iter().filter_map(table).collect())
     }
-}
-
-/// Waits, for a while, until nobody reads from before this moment: the server keeps for them what was deleted since, and
-/// copies it into a table that is written anew.
-fn outlive_readers(connection: &Connection, control: &Control) -> Result<(), StoreError> {
-    let until = Instant::now() + LONGEST_READER;
-    let now = connection.texts(control, "SELECT pg_catalog.pg_current_xact_id()::xid::text")?;
-    let Some(now) = now.first().and_then(|row| row.first()?.clone()) else { return Ok(()) };
-    let earlier = format!(
-        "SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE datname = current_database()
-         AND pid <> pg_catalog.pg_backend_pid() AND age(backend_xmin) > age('{now}'::xid)"
-    );
-    while Instant::now() < until {
-        control.check()?;
-        let readers = connection.texts(control, &earlier)?;
-        if readers.first().and_then(|row| row.first()?.as_deref()) == Some("0") {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    Ok(())
 }

@@ -130,7 +130,8 @@ impl Store {
         let session = connection.session(control, &self.0.options.faults);
         self.fault(FaultPoint::Begin)?;
         session.begin_write()?;
-        let outcome = job(&Transaction::sqlite(&session)).and_then(|value| {
+        let may_write = connection.refuse_newer(&self.0.options);
+        let outcome = may_write.and_then(|()| job(&Transaction::sqlite(&session))).and_then(|value| {
             self.fault(FaultPoint::BeforeCommit)?;
             session.commit()?;
             Ok(value)

@@ -94,6 +94,20 @@ impl Connection {
         self.inner.execute_batch(pragmas).map_err(|error| classify(&error, &self.path))
     }
 
+    /// Fails when a newer binary has changed what a write must keep since the file was opened.
+    pub(super) fn refuse_newer(&self, options: &DatabaseOptions) -> Result<(), StoreError> {
+        let (schema, known) = (options.schema.name, options.schema.latest());
+        if self.pragma("user_version")? <= known {
+            return Ok(());
+        }
+        let control = Control::default();
+        let session = self.session(&control, &options.faults);
+        match migrate::standing(&options.schema, &migrate::applied(&Transaction::sqlite(&session))?)? {
+            Standing::ReadableOnly(found) => Err(StoreError::Newer { schema, found, known, action: "write" }),
+            Standing::Behind | Standing::Current => Ok(()),
+        }
+    }
+
     fn pragma(&self, name: &str) -> Result<i64, StoreError> {
         self.inner
             .query_row(&format!("PRAGMA {name}"), [], |row| row.get(0))

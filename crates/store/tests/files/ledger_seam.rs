@@ -297,6 +297,8 @@ fn migrations_move_forward_and_older_binaries_may_do_what_is_safe() {
         error.to_string(),
         "the ledger has schema version 3, which this version (schema 2) cannot write"
     );
+    let error = insert(&second, 6).expect_err("one that was at work before is no exception");
+    assert_eq!(error.kind(), ErrorKind::Newer);
     assert_eq!(count(&old), 5);
     assert!(matches!(old.access(&Control::default()), Ok(Access::ReadOnly(_))));
 

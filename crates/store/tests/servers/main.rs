@@ -7,6 +7,7 @@ mod index_birth;
 mod index_support;
 mod postgres;
 mod postgres_failures;
+mod postgres_readers;
 mod postgres_row_security;
 #[path = "../postgres_support/mod.rs"]
 mod postgres_support;

@@ -423,6 +423,22 @@ fn tables_that_were_dropped_are_missed_by_every_call_in_the_same_words() {
 }
 
 #[test]
+fn a_table_that_was_dropped_is_damage_and_no_store_that_is_not_there() {
+    let Some(database) = TestDatabase::new() else { return };
+    let f = Fixture::on(ledger(&database));
+    f.remember(&f.memory("kept")).expect("stored");
+    database.ask("DROP TABLE strata_ledger.memories");
+    let control = Control::default();
+    let written = f.remember(&f.memory("more")).map(drop);
+    for outcome in [written, f.ledger.read(&control, |r| r.memory_counts()).map(drop)] {
+        let error = outcome.expect_err("half a ledger");
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{error:?}");
+        assert!(error.to_string().contains("the table `memories` is not there"), "{error}");
+    }
+    assert_eq!(f.ledger.access(&control).expect("looks"), Access::ReadWrite);
+}
+
+#[test]
 fn a_role_that_may_only_read_is_read_and_says_whose_work_it_is_to_change_that() {
     let Some(database) = TestDatabase::new() else { return };
     let f = Fixture::on(ledger(&database));
@@ -447,6 +463,36 @@ fn a_role_that_may_only_read_is_read_and_says_whose_work_it_is_to_change_that() 
     database.ask(&format!("DROP OWNED BY {role}"));
     drop((reader, f));
     database.as_admin(&[&format!("DROP ROLE {role}")]);
+}
+
+#[test]
+fn a_schema_of_a_newer_binary_is_read_and_not_written_also_by_who_was_at_work_before() {
+    let Some(database) = TestDatabase::new() else { return };
+    let (f, control) = (Fixture::on(ledger(&database)), Control::default());
+    let kept = f.memory("kept");
+    f.remember(&kept).expect("stored");
+    database.ask(
+        "INSERT INTO strata_ledger.schema_migrations (version, name, checksum, applied_at, min_reader, min_writer)
+         VALUES (999, 'future', 'x', 0, 1, 999)",
+    );
+    let mut later = Fixture::on(ledger(&database));
+    later.ledger = ledger(&database);
+    for (who, f) in [("at work before", &f), ("begun later", &later)] {
+        // Twice: what a connection knows of the schema outlasts a look at the server.
+        for _ in 0..2 {
+            assert_eq!(f.read(|r| r.memory(kept.id.as_str())).expect("there").body, "kept", "{who}");
+            let refused = f.remember(&f.memory("more")).expect_err(who);
+            assert!(
+                matches!(refused, StoreError::Newer { found: 999, action: "write", .. }),
+                "{who}: {refused:?}"
+            );
+        }
+    }
+    let access = later.ledger.access(&control).expect("looks");
+    assert!(matches!(&access, Access::ReadOnly(reason) if reason.contains("newer")), "{access:?}");
+    let stranger = Ledger::on_server(database.server("newcomer"), FaultPlan::none());
+    let refused = stranger.initialise(&control, &birth()).expect_err("nothing is begun there either");
+    assert!(matches!(refused, StoreError::Newer { .. }), "{refused:?}");
 }
 
 #[test]

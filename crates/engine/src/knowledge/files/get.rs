@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_core::redact::redact;
+use strata_core::{knowledge::digest::body_token, redact::redact};
 
 use super::existing;
 use crate::{
@@ -37,6 +37,8 @@ pub struct Response {
     pub content: String,
     /// Bytes of the whole text.
     pub size_bytes: usize,
+    /// The token of the whole text: `expected_hash` of a change.
+    pub hash: String,
     /// Where the page begins.
     #[serde(skip_serializing_if = "is_default")]
     pub offset: usize,
@@ -84,6 +86,7 @@ impl Operation for GetKnowledgeFile {
             file: place.path.to_string(),
             content: page.text.to_owned(),
             size_bytes: text.len(),
+            hash: body_token(read.text()),
             offset: page.offset,
             truncated: page.next.is_some(),
             next_offset: page.next,
@@ -96,7 +99,7 @@ impl Render for Response {
     fn render(&self) -> Document {
         let record = Record {
             id: self.file.clone(),
-            attributes: vec![format!("{} bytes", self.size_bytes)],
+            attributes: vec![format!("{} bytes", self.size_bytes), format!("token {}", self.hash)],
             title: None,
             text: self.content.clone(),
         };

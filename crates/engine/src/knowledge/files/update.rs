@@ -26,7 +26,7 @@ pub struct Request {
     pub filename: String,
     /// The whole new Markdown.
     pub content: String,
-    /// The token of the text that is to be replaced: refuses when it is another one by now.
+    /// The `hash` it had when it was read.
     pub expected_hash: Option<String>,
 }
 

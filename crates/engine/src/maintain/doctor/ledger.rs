@@ -76,7 +76,16 @@ impl Examination<'_> {
             self.ok("integrity", format!("the ledger is sound (checked {how})"));
         }
         for finding in findings {
-            let hint = "restore the newest whole backup: `strata backup list`";
+            let hint = match self.engine.settings().store {
+                None => "restore the newest whole backup: `strata backup list`",
+                Some(_) if finding.ends_with("is not one that Strata makes") => {
+                    "the schema's owner removes it"
+                }
+                Some(_) => {
+                    "the administrator restores the database from a dump; or drops the schema, its owner runs `strata init`, \
+                     and each tenant restores its newest backup"
+                }
+            };
             self.bad("integrity", format!("the ledger is damaged: {finding}"), hint);
         }
         Ok(())
