@@ -25,11 +25,9 @@ fn reading(file: &PathBuf, limits: &Limits) -> (String, Reading) {
     (text, reading)
 }
 
+/// None when it was not read by its syntax.
 fn symbols(reading: &Reading) -> &[Symbol] {
-    match &reading.found {
-        Found::Symbols(symbols) => symbols,
-        other => panic!("read by {}: {:?}", other.as_str(), reading.fell_back),
-    }
+    if let Found::Symbols(symbols) = &reading.found { symbols } else { &[] }
 }
 
 /// `lines name-line kind scope > name | signature | documentation`
