@@ -1,6 +1,6 @@
 //! Reads every text file below a folder and tells how it went: files in a second, how they were read, which took longest.
 //!
-//! `cargo run -p strata-lang --example read_tree -- FOLDER`
+//! `cargo run -p strata-lang --example read_tree -- FOLDER`. Of a single file it shows the chunks.
 
 use std::{
     collections::BTreeMap,
@@ -14,6 +14,9 @@ use strata_lang::{Found, Limits, read};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::args().nth(1).ok_or("name a folder")?;
+    if Path::new(&folder).is_file() {
+        return show(&folder);
+    }
     let mut files = Vec::new();
     collect(Path::new(&folder), &mut files)?;
     let texts: Vec<(String, String)> = files
@@ -55,6 +58,25 @@ fn main() -> Result<(), Box<dyn Error>> {
         texts.len()
     );
     io::Write::write_fmt(&mut report, line)?;
+    Ok(())
+}
+
+fn show(file: &str) -> Result<(), Box<dyn Error>> {
+    let text = fs::read_to_string(file)?;
+    let reading = read(file, &text, &Limits::default(), &|| false);
+    let mut report = io::stdout().lock();
+    for chunk in &reading.chunks {
+        let (span, path) = (&chunk.span, chunk.path.join(" > "));
+        let names: Vec<&str> = match &reading.found {
+            Found::Symbols(all) => {
+                all[chunk.begins.clone()].iter().map(|symbol| symbol.name.as_str()).collect()
+            }
+            _ => Vec::new(),
+        };
+        let lines = format!("{}-{}", span.first_line, span.last_line);
+        let line = format_args!("{lines:10} {:5} tokens  [{path}] {}\n", chunk.tokens, names.join(", "));
+        io::Write::write_fmt(&mut report, line)?;
+    }
     Ok(())
 }
 

@@ -13,6 +13,7 @@ mod headings;
 mod hunks;
 mod keys;
 mod language;
+pub mod layers;
 mod lines;
 mod pack;
 mod prose;
