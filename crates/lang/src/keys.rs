@@ -59,6 +59,8 @@ pub(crate) fn read(format: Format, lines: &Lines<'_>) -> (Found, Marks, Option<F
 struct FoundKey {
     path: String,
     depth: usize,
+    /// A table with a header of its own, which is an item at whatever depth.
+    is_table: bool,
     bytes: Range<usize>,
 }
 
@@ -81,7 +83,7 @@ fn mark(marks: &mut Marks, lines: &Lines<'_>, key: &FoundKey) {
         first -= 1;
     }
     marks.level[first] = level;
-    marks.begins[first] = key.depth == 0;
+    marks.begins[first] = key.depth == 0 || key.is_table;
 }
 
 /// The keys that enclose a place.
@@ -127,4 +129,20 @@ fn plain(key: &str) -> String {
     let key = key.trim();
     let bare = ['"', '\''].into_iter().find_map(|q| key.strip_prefix(q)?.strip_suffix(q)).unwrap_or(key);
     bare[..bare.floor_char_boundary(200)].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Limits, read};
+
+    #[test]
+    fn tables_are_apart_and_comments_stand_with_their_key() {
+        let keys = "x = [1, 2, 3, 4, 5, 6]\n".repeat(5);
+        let text = &format!("[a]\n{keys}\n# about b\n# and more\n[a.b]\ny = 2\n");
+        let limits = Limits { share: 8, ..Limits::default() };
+        let reading = read("a.toml", text, &limits, &|| false);
+        let lines: Vec<_> = reading.chunks.iter().map(|c| (c.span.first_line, c.span.last_line)).collect();
+        assert_eq!(lines, [(1, 7), (8, 11)]);
+        assert_eq!(reading.chunks[1].path, ["a"]);
+    }
 }

@@ -112,3 +112,22 @@ fn a_definition_is_not_parted_from_its_comments_and_attributes() {
         assert!(chunk.span.bytes.end >= symbol.span.bytes.end, "{language} {piece}");
     }
 }
+
+/// The head of a class that is too large stays with its documentation, a brace on its own line with what it opens.
+#[test]
+fn a_head_is_not_alone() {
+    let method = |name: usize| {
+        format!("    def m{name}(self):\n        return [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]\n\n")
+    };
+    let text = format!(
+        "class A:\n    \"\"\"What it is, in some words.\"\"\"\n\n{}",
+        (0..9).map(method).collect::<String>()
+    );
+    let limits = Limits { code: 120, share: 30, ..Limits::default() };
+    let reading = read("a.py", &text, &limits, &|| false);
+    assert!(text[reading.chunks[0].span.bytes.clone()].contains("in some words"));
+    let body = "    call(one, two, three, four);\n".repeat(30);
+    let text = format!("static int\nrun(int a)\n{{\n{body}}}\n");
+    let reading = read("a.c", &text, &limits, &|| false);
+    assert!(text[reading.chunks[0].span.bytes.clone()].contains("call(one"));
+}

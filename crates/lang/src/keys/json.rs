@@ -69,7 +69,7 @@ pub(super) fn scan(text: &str) -> Vec<FoundKey> {
 fn key(word: &str, from: usize, path: &mut Path, found: &mut Vec<FoundKey>) -> Option<usize> {
     path.push(|| plain(word));
     let (joined, depth) = (path.joined()?, path.depth - 1);
-    found.push(FoundKey { path: joined, depth, bytes: from..from + word.len() });
+    found.push(FoundKey { path: joined, depth, is_table: false, bytes: from..from + word.len() });
     Some(found.len() - 1)
 }
 

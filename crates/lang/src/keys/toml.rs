@@ -67,6 +67,7 @@ impl Scan {
         self.found.push(FoundKey {
             path,
             depth: self.tables.len() - 1,
+            is_table: true,
             bytes: at..at + line.trim_end().len(),
         });
         self.table = parts;
@@ -92,7 +93,7 @@ impl Scan {
         for (table, _) in &self.tables {
             self.found[*table].bytes.end = bytes.end;
         }
-        self.found.push(FoundKey { path: parts.join("."), depth: self.tables.len(), bytes });
+        self.found.push(FoundKey { path: parts.join("."), depth: self.tables.len(), is_table: false, bytes });
     }
 
     fn close(&mut self, keep: usize) {

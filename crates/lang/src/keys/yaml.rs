@@ -142,7 +142,7 @@ impl Scan {
         let depth = self.path.depth;
         self.path.push(|| plain(name));
         let key = self.path.joined().map(|path| {
-            self.found.push(FoundKey { path, depth, bytes });
+            self.found.push(FoundKey { path, depth, is_table: false, bytes });
             self.found.len() - 1
         });
         self.open.push(Open { indent, item: None, key });

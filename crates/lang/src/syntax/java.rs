@@ -24,7 +24,7 @@ pub(super) const GRAMMAR: Grammar = Grammar {
     wrappers: &[],
     comments: &["line_comment", "block_comment"],
     attributes: &["annotation", "marker_annotation"],
-    bodies: &["block", "array_initializer"],
+    bodies: &["block", "class_body", "interface_body", "enum_body", "constructor_body", "array_initializer"],
     inner_doc: None,
 };
 

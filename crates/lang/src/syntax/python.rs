@@ -18,7 +18,7 @@ pub(super) const GRAMMAR: Grammar = Grammar {
     wrappers: &["decorated_definition", "expression_statement"],
     comments: &["comment"],
     attributes: &["decorator"],
-    bodies: &["dictionary", "list", "set"],
+    bodies: &["block", "dictionary", "list", "set"],
     inner_doc: Some(docstring),
 };
 

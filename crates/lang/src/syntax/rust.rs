@@ -26,7 +26,7 @@ pub(super) const GRAMMAR: Grammar = Grammar {
     wrappers: &[],
     comments: &["line_comment", "block_comment"],
     attributes: &["attribute_item", "inner_attribute_item"],
-    bodies: &["field_declaration_list", "declaration_list", "enum_variant_list", "macro_rule"],
+    bodies: &["block", "field_declaration_list", "declaration_list", "enum_variant_list", "macro_rule"],
     inner_doc: None,
 };
 

@@ -156,8 +156,11 @@ impl<'n> Step<'_, '_, '_, 'n> {
         if !node.is_named() || node.start_byte() >= self.until {
             return false;
         }
-        self.mark_row(node);
         let role = self.walk.kinds.role(node);
+        // A body stays with its head, wherever its first brace or statement stands.
+        if role != Role::Body {
+            self.mark_row(node);
+        }
         if matches!(role, Role::Comment | Role::Attribute) {
             self.lead(node, role == Role::Attribute);
             return false;
