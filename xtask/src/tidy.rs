@@ -14,14 +14,21 @@ use crate::{
 
 /// Our crates and those below each that it may use. Development dependencies are free.
 const DIRECTION: &[(&str, &[&str])] = &[
-    ("strata", &["strata-server", "strata-engine", "strata-store", "strata-embed", "strata-core"]),
-    ("strata-server", &["strata-engine", "strata-store", "strata-embed", "strata-core"]),
-    ("strata-engine", &["strata-store", "strata-embed", "strata-core"]),
+    (
+        "strata",
+        &["strata-server", "strata-engine", "strata-store", "strata-lang", "strata-embed", "strata-core"],
+    ),
+    ("strata-server", &["strata-engine", "strata-store", "strata-lang", "strata-embed", "strata-core"]),
+    ("strata-engine", &["strata-store", "strata-lang", "strata-embed", "strata-core"]),
     ("strata-store", &["strata-core"]),
+    ("strata-lang", &["strata-core"]),
     ("strata-embed", &["strata-core"]),
     ("strata-core", &[]),
     // Never shipped.
-    ("strata-testkit", &["strata-server", "strata-engine", "strata-store", "strata-embed", "strata-core"]),
+    (
+        "strata-testkit",
+        &["strata-server", "strata-engine", "strata-store", "strata-lang", "strata-embed", "strata-core"],
+    ),
     ("xtask", &["strata-embed", "strata-core"]),
 ];
 
@@ -36,6 +43,7 @@ const OWNED: &[(&str, &str)] = &[
     ("rpassword", "strata"),
     ("etcetera", "strata"),
     ("rusqlite", "strata-store"),
+    ("tree-sitter", "strata-lang"),
     ("ignore", "strata-engine"),
     ("ureq", "strata-engine"),
 ];

@@ -15,6 +15,7 @@ const MAX_LINES: usize = 800;
 const ONLY_UNDER: &[(&str, &str)] = &[
     ("rmcp::", "crates/server/src/mcp"),
     ("rusqlite::", "crates/store/src"),
+    ("tree_sitter", "crates/lang/src/syntax"),
     ("clap::", "crates/cli/src"),
     ("std::env::var", "crates/cli/src"),
     ("env::vars", "crates/cli/src"),
