@@ -1,6 +1,9 @@
 //! How much fits into a reply: JSON that is too long is not sent at all.
 
 use serde::Serialize;
+use strata_core::redact::redact;
+
+use crate::error::Error;
 
 /// Characters of JSON that the texts of one reply may have together. With what stands around them they stay below
 /// what a server sends.
@@ -22,6 +25,24 @@ pub(super) fn fitting(text: &str, most: usize) -> &str {
     &text[..end.map_or(text.len(), |(at, _)| at)]
 }
 
+/// What a caller asked for, as a reply repeats it: without secrets, and no longer than leaves room for the answer.
+pub(super) fn echo(text: &str) -> String {
+    fitting(&redact(text).text, ECHO).to_owned()
+}
+
+/// Refuses a question that is longer than anybody reads.
+pub(super) fn check_question(field: &str, text: &str) -> Result<(), Error> {
+    if text.len() > MAX_QUESTION {
+        return Err(Error::TooLarge { field: field.to_owned(), size: text.len(), limit: MAX_QUESTION });
+    }
+    Ok(())
+}
+
+/// Bytes of a question.
+const MAX_QUESTION: usize = 16 << 10;
+/// Characters of JSON that a question may cost where it is repeated.
+const ECHO: usize = 2_000;
+
 /// The names that cost no more than `most` together, and how many are left.
 pub(super) fn fitting_names(names: &[String], most: usize) -> (&[String], usize) {
     let mut left = most;
@@ -32,6 +53,11 @@ pub(super) fn fitting_names(names: &[String], most: usize) -> (&[String], usize)
     });
     let count = fit.count();
     (&names[..count], names.len() - count)
+}
+
+/// Whether all items fit into one reply.
+pub(super) fn fits<T: Serialize>(items: &[T]) -> bool {
+    serde_json::to_string_pretty(items).is_ok_and(|json| json.chars().count() <= REPLY)
 }
 
 /// Keeps as many items, from the first, as cost no more than `most` together.

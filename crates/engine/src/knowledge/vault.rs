@@ -24,9 +24,10 @@ pub(crate) use edit::{Joined, record_where, record_with};
 pub use event::Event;
 pub use look::{Problem, Seen, list, look, look_everywhere, notice};
 pub use place::{Place, locate, namespaces, own_namespace};
+pub(crate) use place::{is_secret, unreadable};
 pub use read::{FileText, ParsedFile, generation_text, history, parsed, read};
 pub use state::VaultState;
-pub(crate) use upkeep::{materialise, thin};
+pub(crate) use upkeep::{ABANDONED, abandoned, materialise, remove_abandoned, thin};
 
 pub use strata_store::{
     ledger::{GenerationRow, Origin},

@@ -3,12 +3,14 @@
 use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strata_core::principal::Face;
 use strata_store::ledger::VaultChangeFilter;
 
 use super::{DISABLED, Line, RenderingState, is_enabled, operations, rendering, visible};
 use crate::{
     engine::Engine,
     error::Error,
+    knowledge::room::{REPLY, keep_fitting},
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
     render::{Block, Document, Mark, Render},
     request,
@@ -49,7 +51,7 @@ pub struct Response {
     pub total_events: usize,
     /// Those that fit the filter.
     pub matched: usize,
-    /// Those in `entries`.
+    /// Those in `entries`: the newest, as many as fit into a reply.
     pub returned: usize,
     /// The most that were to be returned.
     pub limit: usize,
@@ -117,7 +119,10 @@ impl Operation for GetMemoryChangelog {
         let (total, matched, changes) = engine.read(call, |r| {
             Ok((r.vault_change_count(&all)?, r.vault_change_count(&filter)?, r.vault_changes(&filter)?))
         })?;
-        let entries = changes.into_iter().map(Line::try_from).collect::<Result<Vec<_>, _>>()?;
+        let mut entries = changes.into_iter().map(Line::try_from).collect::<Result<Vec<_>, _>>()?;
+        if call.face == Face::Mcp {
+            keep_fitting(&mut entries, REPLY);
+        }
         Ok(Response {
             enabled: true,
             rendering: rendering::state(engine)?,

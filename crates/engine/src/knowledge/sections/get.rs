@@ -95,7 +95,7 @@ impl Operation for GetSection {
         access::log(engine, call, &[one]);
         Ok(Response {
             success: true,
-            section: outline.entries()[at].heading.clone(),
+            section: redact(&outline.entries()[at].heading).text.into_owned(),
             content: page.to_owned(),
             hash: body_token(body),
             size_bytes: text.len(),

@@ -2,9 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_core::knowledge::{
-    name::Name,
-    todo::{Priority, Status},
+use strata_core::{
+    knowledge::{
+        name::Name,
+        todo::{Priority, Status},
+    },
+    principal::Face,
 };
 use strata_store::{
     error::StoreError,
@@ -15,6 +18,7 @@ use super::{priority, unknown, view::TodoView};
 use crate::{
     engine::Engine,
     error::Error,
+    knowledge::room::{REPLY, fits, keep_fitting},
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
     render::{Block, Document, Mark, Render, Trust},
 };
@@ -85,8 +89,12 @@ impl Operation for List {
             }
             Ok((r.todos(&filter)?, r.todo_count(&filter)?))
         })?;
-        let more = usize::try_from(all).unwrap_or(usize::MAX).saturating_sub(rows.len());
-        let todos: Vec<TodoView> = rows.into_iter().map(TodoView::from).collect();
+        let mut todos: Vec<TodoView> = rows.into_iter().map(TodoView::from).collect();
+        if call.face == Face::Mcp && !fits(&todos) {
+            todos.iter_mut().for_each(TodoView::shorten);
+            keep_fitting(&mut todos, REPLY);
+        }
+        let more = usize::try_from(all).unwrap_or(usize::MAX).saturating_sub(todos.len());
         Ok(Response { success: true, count: todos.len(), todos, more })
     }
 }

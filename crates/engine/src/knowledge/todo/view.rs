@@ -3,7 +3,7 @@
 use serde::Serialize;
 use strata_store::ledger::TodoRow;
 
-use crate::render::Record;
+use crate::{knowledge::room::fitting, operation::is_default, render::Record};
 
 /// A todo; the keys are those of the older system.
 #[derive(Debug, Clone, Serialize)]
@@ -42,7 +42,13 @@ pub struct TodoView {
     /// When it was deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deleted_at: Option<String>,
+    /// Whether its texts are cut, so that the list fits into a reply.
+    #[serde(skip_serializing_if = "is_default")]
+    pub truncated: bool,
 }
+
+/// What a text of a todo may cost in a list that would be too long.
+const SHORT: usize = 300;
 
 impl From<TodoRow> for TodoView {
     fn from(row: TodoRow) -> Self {
@@ -64,11 +70,24 @@ impl From<TodoRow> for TodoView {
             completed_at: version.stamps.completed_at.map(|at| at.to_rfc3339()),
             cancelled_at: version.stamps.cancelled_at.map(|at| at.to_rfc3339()),
             deleted_at: version.deleted_at.map(|at| at.to_rfc3339()),
+            truncated: false,
         }
     }
 }
 
 impl TodoView {
+    /// Cuts texts that would leave others no room in a reply.
+    pub(super) fn shorten(&mut self) {
+        for text in [&mut self.content, &mut self.notes] {
+            let kept = fitting(text, SHORT).len();
+            if kept < text.len() {
+                text.truncate(kept);
+                text.push('…');
+                self.truncated = true;
+            }
+        }
+    }
+
     /// As a record: short facts, then the text and its notes.
     pub fn record(&self) -> Record {
         let mut attributes = vec![

@@ -1,11 +1,14 @@
 //! Keeping the vault small and whole: which versions are kept, and files that are made of their rows.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+};
 
 use strata_core::{
     knowledge::name::{Name, VaultPath},
     memory::Layer,
-    time::{DAY, Timestamp},
+    time::{DAY, HOUR, Timestamp},
 };
 use strata_store::{
     ledger::{GenerationRow, NewAudit, VaultHead},
@@ -19,6 +22,32 @@ use crate::{engine::Engine, error::Error, operation::Call};
 const NEWEST: usize = 20;
 /// For so long one generation of each day is kept.
 const DAILY: i64 = 30 * DAY;
+
+/// How old a temporary file is before nobody can be at work on it: one hour.
+pub(crate) const ABANDONED: i64 = HOUR;
+
+/// Temporary files in the vault that are left of writes whose process died. They hold text.
+pub(crate) fn abandoned(engine: &Engine) -> Vec<PathBuf> {
+    let before = Timestamp(engine.clock().now().0.saturating_sub(ABANDONED));
+    engine.vault().disk().map(|disk| disk.abandoned(before)).unwrap_or_default()
+}
+
+/// Removes them; returns how many there were.
+///
+/// # Errors
+/// Those of the files.
+pub(crate) fn remove_abandoned(engine: &Engine) -> Result<usize, Error> {
+    let left = abandoned(engine);
+    for path in &left {
+        match std::fs::remove_file(path) {
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Error::File { path: path.display().to_string(), source });
+            }
+            _ => {}
+        }
+    }
+    Ok(left.len())
+}
 
 /// Takes the text of old generations that nothing needs; returns how many. Their hashes stay.
 ///

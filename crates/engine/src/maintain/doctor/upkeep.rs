@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use strata_core::time::HOUR;
 use strata_store::backup::{self, Listed};
 
 use super::{Examination, ledger::named};
 use crate::{
     error::Error,
     job,
+    knowledge::vault,
     maintain::{
         backup::directory,
         jobs::is_stalled,
@@ -18,9 +18,6 @@ use crate::{
     render::counted,
 };
 
-/// How old a temporary file is before nobody can be at work on it: one hour.
-const ABANDONED: i64 = HOUR;
-
 impl Examination<'_> {
     pub(super) fn leftovers(&mut self) -> Result<(), Error> {
         let home = self.engine.home();
@@ -28,6 +25,7 @@ impl Examination<'_> {
         for folder in [home.to_owned(), directory(self.engine)] {
             left.extend(self.abandoned(&folder)?);
         }
+        left.extend(vault::abandoned(self.engine));
         let own = self.engine.searcher().index().file_path();
         left.extend(other_index_files(home, own)?.into_iter().filter(|path| is_damaged_index(path)));
         if left.is_empty() {
@@ -65,7 +63,7 @@ impl Examination<'_> {
             let name = entry.file_name().to_string_lossy().into_owned();
             let temporary =
                 [".tmp", ".unfinished-", ".working-"].iter().any(|prefix| name.starts_with(prefix));
-            if temporary && modified(&entry).is_some_and(|at| now.saturating_sub(at) > ABANDONED) {
+            if temporary && modified(&entry).is_some_and(|at| now.saturating_sub(at) > vault::ABANDONED) {
                 found.push(entry.path());
             }
         }

@@ -222,5 +222,6 @@ fn tend_vault(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
     let files = seen.iter().flat_map(|(_, seen)| &seen.files).filter(|file| file.is_present()).count();
     let problems: usize = seen.iter().map(|(_, seen)| seen.problems.len()).sum();
     let thinned = vault::thin(engine, call)?;
+    vault::remove_abandoned(engine)?;
     Ok(format!("{}, {}, {thinned} thinned out", counted(files, "file"), counted(problems, "problem")))
 }

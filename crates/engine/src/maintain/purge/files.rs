@@ -13,6 +13,7 @@ use super::{call_goes_on, target::Target};
 use crate::{
     engine::Engine,
     error::Error,
+    knowledge::vault,
     maintain::{
         backup::directory,
         reindex::{index_everything, rebuild_quietly, with_writer},
@@ -41,6 +42,7 @@ pub(super) fn erase_from_index(engine: &Engine, call: &Call<'_>, target: &Target
             PurgedKind::Episode => Some(vec![Source { kind: SourceKind::Episode, number: target.number }]),
             // What is left of the file is indexed anew, and nothing tells its old passages from those.
             PurgedKind::VaultText => {
+                vault::remove_abandoned(engine)?;
                 rebuild_quietly(engine, call)?;
                 Some(Vec::new())
             }
