@@ -63,6 +63,21 @@ pub fn writable(engine: &Engine, call: &Call<'_>, field: &str, given: &str) -> R
     Ok(path)
 }
 
+/// Whether a setting may have the file at `path` rendered anew with every change: not one of the home's own.
+///
+/// # Errors
+/// An argument error that names the setting.
+pub(crate) fn rendering(engine: &Engine, setting: &str, path: &Path) -> Result<(), Error> {
+    let (path, home) = (resolve(path)?, resolve(engine.home())?);
+    let is_usual =
+        path == home.join("changelog.jsonl") || path.parent() == Some(home.join("vault").as_path());
+    if !is_usual && is_kept(engine, &path)? {
+        let message = "names a place where the home keeps its own files";
+        return Err(Error::argument(setting, message, "name another file in config.toml"));
+    }
+    Ok(())
+}
+
 /// Whether the home keeps something of its own at `path`, now or later.
 fn is_kept(engine: &Engine, path: &Path) -> Result<bool, Error> {
     let gate = &engine.settings().config.gate;

@@ -309,6 +309,14 @@ pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, StoreError> {
 /// The first `most` bytes of a regular file, or all of a shorter one. Refuses what [`read_regular`] refuses, but for
 /// its size.
 pub fn read_start(path: &Path, most: u64) -> Result<Vec<u8>, StoreError> {
+    let mut bytes = Vec::new();
+    let read = open_regular(path)?.take(most).read_to_end(&mut bytes);
+    read.map_err(|error| explain_io("read", path, &error))?;
+    Ok(bytes)
+}
+
+/// A regular file to be read. Refuses what [`read_regular`] refuses, but for its size.
+pub fn open_regular(path: &Path) -> Result<File, StoreError> {
     let explain = |error: io::Error| explain_io("read", path, &error);
     let mut options = fs::OpenOptions::new();
     options.read(true);
@@ -324,9 +332,7 @@ pub fn read_start(path: &Path, most: u64) -> Result<Vec<u8>, StoreError> {
     if !metadata.is_file() {
         return Err(StoreError::Invalid(format!("`{}` is not a regular file", path.display())));
     }
-    let mut bytes = Vec::new();
-    file.take(most).read_to_end(&mut bytes).map_err(explain)?;
-    Ok(bytes)
+    Ok(file)
 }
 
 /// The absolute path of something that exists, with links resolved.

@@ -27,6 +27,12 @@ pub use backups::{MovedBackup, moved_backups};
 /// Larger files are not read: 5 MiB.
 pub const MAX_FILE: u64 = 5 << 20;
 
+/// What the names of its files end with.
+const ENDING: &str = ".md";
+
+/// What is said of a link.
+const A_LINK: &str = "a link, and links are not followed";
+
 /// The folder of all namespaces.
 #[derive(Debug, Clone)]
 pub struct Vault {
@@ -99,9 +105,11 @@ impl Vault {
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.root)? {
             let entry = entry?;
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let parsed = Name::parse(&name).ok().filter(|parsed| parsed.as_str() == name);
-            if entry.file_type()?.is_dir() {
+            let name = entry.file_name();
+            let parsed = name.to_str().and_then(|name| Name::exactly(name).ok());
+            let sort = entry.file_type()?;
+            // A link is none, and is told of when it is looked at.
+            if sort.is_dir() || sort.is_symlink() {
                 names.extend(parsed);
             }
         }
@@ -115,9 +123,17 @@ impl Vault {
         metadata.is_file().then(|| (metadata.len(), files::modified(&metadata)))
     }
 
-    /// Looks at the folder of a namespace and those below it. Hidden files and links are passed over.
+    /// Whether anything lies where the folder of a namespace would.
+    pub fn has_folder(&self, namespace: &Name) -> bool {
+        fs::symlink_metadata(self.folder(namespace)).is_ok()
+    }
+
+    /// Looks at the folder of a namespace and those below it. Hidden files are passed over, links are not followed.
     pub fn list(&self, namespace: &Name) -> Listing {
         let folder = self.folder(namespace);
+        if fs::symlink_metadata(&folder).is_ok_and(|metadata| metadata.is_symlink()) {
+            return Listing::Unavailable(format!("`{}` is {A_LINK}", folder.display()));
+        }
         let (mut found, mut problems) = (Vec::new(), Vec::new());
         if let Err(error) = walk(&folder, "", 1, &mut found, &mut problems) {
             return Listing::Unavailable(format!("`{}`: {error}", folder.display()));
@@ -155,7 +171,11 @@ impl Vault {
             Err(error) => return Ok(Reading::Unavailable(error.to_string())),
         };
         Ok(match String::from_utf8(bytes) {
-            Ok(text) => Reading::Text(text),
+            // UTF-16 of plain letters is UTF-8, too, with a NUL at every other byte.
+            Ok(text) => match text.find('\0') {
+                Some(at) => Reading::Unreadable(format!("it is no text: byte {at} is NUL")),
+                None => Reading::Text(text),
+            },
             Err(error) => {
                 let at = error.utf8_error().valid_up_to();
                 Reading::Unreadable(format!("it is not UTF-8 at byte {at}"))
@@ -211,7 +231,7 @@ impl Vault {
         self.folder(namespace).join(path.to_string())
     }
 
-    /// The place of a file, if no link on the way to it leads anywhere else.
+    /// The place of a file, if neither it nor a folder on the way to it is a link.
     fn confined(&self, namespace: &Name, path: &VaultPath) -> Result<PathBuf, StoreError> {
         let place = self.place(namespace, path);
         let folder = files::directory_of(&place);
@@ -223,6 +243,9 @@ impl Vault {
             return Err(StoreError::Invalid(format!(
                 "`{namespace}/{path}` leads out of the vault through a link"
             )));
+        }
+        if fs::symlink_metadata(&place).is_ok_and(|metadata| metadata.is_symlink()) {
+            return Err(StoreError::Invalid(format!("`{namespace}/{path}` is {A_LINK}")));
         }
         Ok(place)
     }
@@ -337,20 +360,28 @@ fn walk(
 ) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let place = format!("{above}{name}");
-        let sort = entry.file_type()?;
-        if name.starts_with('.') || sort.is_symlink() {
+        let name = entry.file_name();
+        let (place, sort) = (format!("{above}{}", name.to_string_lossy()), entry.file_type()?);
+        let Some(name) = name.to_str() else {
+            // The nearest name that can be written might be that of another file.
+            problems.push(Problem { place, reason: "its name is not UTF-8".to_owned() });
+            continue;
+        };
+        if name.starts_with('.') {
             continue;
         }
-        if sort.is_dir() {
+        if sort.is_symlink() {
+            if name.ends_with(ENDING) || entry.path().is_dir() {
+                problems.push(Problem { place, reason: format!("it is {A_LINK}") });
+            }
+        } else if sort.is_dir() {
             let below = if depth < VaultPath::MAX_DEPTH {
                 walk(&entry.path(), &format!("{place}/"), depth + 1, found, problems)
             } else {
                 Err(io::Error::other(NameError::TooDeep))
             };
             problems.extend(below.err().map(|e| Problem { place, reason: e.to_string() }));
-        } else if name.ends_with(".md") {
+        } else if name.ends_with(ENDING) {
             match examine(&entry, &place) {
                 Ok(file) => found.push(file),
                 Err(reason) => problems.push(Problem { place, reason }),

@@ -119,6 +119,14 @@ pub fn parse(text: &str, format: &Format) -> Vec<Entry> {
     entries
 }
 
+/// The first line, from 1, of prose: an index has entries, which begin with `[`, comments and blank lines. A text that has
+/// one was written for something else and must not be replaced.
+pub fn foreign_line(text: &str) -> Option<usize> {
+    let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
+    let mut lines = lines.enumerate();
+    lines.find(|(_, line)| !line.is_empty() && !line.starts_with(['[', '#'])).map(|(at, _)| at + 1)
+}
+
 /// An index as text, and how many entries did not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rendered {

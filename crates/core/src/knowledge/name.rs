@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::{UnicodeNormalization, char::canonical_combining_class};
+
+use crate::redact::is_invisible;
 
 /// A name that is one file or folder on Linux, macOS and Windows alike.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -11,9 +13,12 @@ pub struct Name(String);
 /// Why a text cannot be a name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// Nothing but spaces.
+    /// Nothing but spaces and what cannot be seen.
     #[error("it is empty")]
     Empty,
+    /// Outer spaces, or accents that are not composed, where the name is taken as it stands.
+    #[error("it is not written as `{0}`")]
+    Written(String),
     /// A slash or backslash.
     #[error("it contains the separator `{0}`")]
     Separator(char),
@@ -47,10 +52,10 @@ impl Name {
     /// Reads a name: outer spaces go, accents are composed.
     pub fn parse(text: &str) -> Result<Self, NameError> {
         let name: String = text.trim().nfc().collect();
-        if name.is_empty() {
+        if name.chars().all(|c| c.is_whitespace() || is_unseen(c)) {
             return Err(NameError::Empty);
         }
-        if let Some(found) = name.chars().find(|c| ['/', '\\', '\u{2044}', '\u{2215}'].contains(c)) {
+        if let Some(found) = name.chars().find(|c| is_separator(*c)) {
             return Err(NameError::Separator(found));
         }
         if name.chars().any(is_control) {
@@ -59,7 +64,8 @@ impl Name {
         if let Some(found) = name.chars().find(|c| ['<', '>', ':', '"', '|', '?', '*'].contains(c)) {
             return Err(NameError::Forbidden(found));
         }
-        if name.starts_with('.') || name.ends_with('.') {
+        let are_dots = name.nfkc().all(|c| c == '.' || c.is_whitespace() || is_unseen(c));
+        if are_dots || name.starts_with('.') || name.ends_with('.') {
             return Err(NameError::Dot);
         }
         if is_device(&name) {
@@ -69,6 +75,12 @@ impl Name {
             return Err(NameError::TooLong(name.len()));
         }
         Ok(Self(name))
+    }
+
+    /// Reads a name that is to be taken as it stands: what [`Name::parse`] would mend is refused.
+    pub fn exactly(text: &str) -> Result<Self, NameError> {
+        let name = Self::parse(text)?;
+        if name.0 == text { Ok(name) } else { Err(NameError::Written(name.0)) }
     }
 
     /// Reads the name of a domain, which may be given with its `.md`.
@@ -86,11 +98,12 @@ impl Name {
         &self.0
     }
 
-    /// The form under which two names are the same file to a person: `My Note`, `my-note` and `my_note` are one.
+    /// The form under which two names are the same file to a person: `My Note`, `my-note` and `my_note` are one, and
+    /// what cannot be seen tells nothing apart.
     pub fn key(&self) -> String {
         let folded: String = self.0.nfkc().collect::<String>().to_lowercase();
         let mut key = String::with_capacity(folded.len());
-        for c in folded.chars() {
+        for c in folded.chars().filter(|c| !is_unseen(*c)) {
             let is_gap = c.is_whitespace() || c == '-' || c == '_';
             if !is_gap {
                 key.push(c);
@@ -160,9 +173,22 @@ impl fmt::Display for VaultPath {
     }
 }
 
-/// Control characters, line separators, and marks that turn the direction of the text or cannot be seen at the start.
+/// What leads into a folder, on some system or to the eye.
+fn is_separator(c: char) -> bool {
+    ['/', '\\', '\u{2044}', '\u{2215}', '\u{29f5}', '\u{29f8}', '\u{ff0f}', '\u{ff3c}', '\u{fe68}']
+        .contains(&c)
+}
+
+/// What leaves no trace of its own: joiners, fillers, variation selectors, tags. Accents are seen.
+fn is_unseen(c: char) -> bool {
+    is_invisible(c) && canonical_combining_class(c) == 0
+}
+
+/// Control characters, code points that are no characters, line separators, and marks that turn the direction of the text or cannot be seen at the start.
 fn is_control(c: char) -> bool {
+    let is_no_character = u32::from(c) & 0xfffe == 0xfffe || matches!(c, '\u{fdd0}'..='\u{fdef}');
     c.is_control()
+        || is_no_character
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
@@ -188,13 +214,17 @@ mod tests {
         assert_eq!(error("../x"), NameError::Separator('/'));
         assert_eq!(error("a\\b"), NameError::Separator('\\'));
         assert_eq!(error("/etc/x"), NameError::Separator('/'));
-        assert_eq!(error("  "), NameError::Empty);
+        for text in ["  ", "\u{200b}", "\u{ad}\u{2060} ", "\u{e0041}"] {
+            assert_eq!(error(text), NameError::Empty, "{text:?}");
+        }
+        assert_eq!(error("a／b"), NameError::Separator('／'));
+        assert_eq!(error("a⧵b"), NameError::Separator('⧵'));
         assert_eq!(error(&"x".repeat(300)), NameError::TooLong(300));
         assert_eq!(error(&"长".repeat(67)), NameError::TooLong(201));
-        for text in ["a\nb", "a\u{0}", "a\u{7f}b", "a\u{202e}b", "\u{feff}a"] {
+        for text in ["a\nb", "a\u{0}", "a\u{7f}b", "a\u{202e}b", "\u{feff}a", "a\u{ffff}", "\u{10fffe}"] {
             assert_eq!(error(text), NameError::Control, "{text:?}");
         }
-        for text in [".", "..", "....", ".hidden", "end."] {
+        for text in [".", "..", "....", ".hidden", "end.", "．", "‥", "… ．", ".\u{200b}."] {
             assert_eq!(error(text), NameError::Dot, "{text:?}");
         }
         for text in ["con", "NUL", "Com1", "lpt9.notes", "aux .x", "COM²"] {
@@ -206,9 +236,18 @@ mod tests {
 
     #[test]
     fn ordinary_names_of_every_script_are_taken() {
-        for text in
-            ["infrastructure", "数据库", "設計メモ", "배포 절차", "v1.2 notes", "com10", "console", "a—b"]
-        {
+        for text in [
+            "infrastructure",
+            "数据库",
+            "設計メモ",
+            "배포 절차",
+            "v1.2 notes",
+            "com10",
+            "console",
+            "a—b",
+            "等等…",
+            "👨\u{200d}👩",
+        ] {
             assert_eq!(Name::parse(text).map(|n| n.to_string()), Ok(text.to_owned()));
         }
         assert_eq!(Name::parse("  a b ").map(|n| n.to_string()), Ok("a b".to_owned()));
@@ -216,6 +255,8 @@ mod tests {
         assert_eq!(Name::domain("infra.MD").map(|n| n.to_string()), Ok("infra".to_owned()));
         assert_eq!(Name::domain("日本").map(|n| n.to_string()), Ok("日本".to_owned()));
         assert_eq!(Name::domain(".md"), Err(NameError::Empty));
+        assert_eq!(Name::exactly("alice").map(|n| n.to_string()), Ok("alice".to_owned()));
+        assert_eq!(Name::exactly("alice "), Err(NameError::Written("alice".to_owned())));
     }
 
     #[test]
@@ -225,6 +266,9 @@ mod tests {
         assert_eq!(key("my  __note"), key("My-Note"));
         assert_eq!(key("ＡＢ"), key("ab"));
         assert_ne!(key("mynote"), key("my-note"));
+        assert_eq!(key("pool\u{200b}"), key("po\u{ad}ol"));
+        assert_eq!(key("❤\u{fe0f}"), key("❤"));
+        assert_ne!(key("x\u{302}"), key("x"));
     }
 
     #[test]

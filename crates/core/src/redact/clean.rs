@@ -7,7 +7,7 @@ use std::borrow::Cow;
 pub struct Cleaned<'t> {
     /// The cleaned text; borrowed when nothing had to go.
     pub text: Cow<'t, str>,
-    /// Number of C0 and C1 control characters and DEL removed, NUL included.
+    /// Number of C0 and C1 control characters and DEL removed, NUL included, or made line feeds.
     pub controls: usize,
     /// Number of terminal escape sequences removed.
     pub escapes: usize,
@@ -32,7 +32,8 @@ pub struct Stripped<'t> {
 }
 
 /// Removes NUL and the other C0 and C1 controls except line feed, tab and the carriage return of a CRLF, ANSI
-/// escape sequences, and the bidirectional overrides U+202A..U+202E and U+2066..U+2069.
+/// escape sequences, and the bidirectional overrides U+202A..U+202E and U+2066..U+2069. Controls that end a line, such as
+/// the lone carriage return of older systems, become line feeds: without them the words beside would be one.
 ///
 /// Linear and idempotent: removing an escape sequence never makes another one, because every escape
 /// character goes.
@@ -57,6 +58,10 @@ pub fn clean_text(text: &str) -> Cleaned<'_> {
                 rest = &tail[len..];
             }
             '\r' if tail.starts_with('\n') => output.push(c),
+            '\r' | '\u{b}' | '\u{c}' | '\u{85}' => {
+                cleaned.controls += 1;
+                output.push('\n');
+            }
             _ if is_suspect(c) => cleaned.controls += 1,
             _ if is_bidi(c) => cleaned.bidi += 1,
             _ => output.push(c),

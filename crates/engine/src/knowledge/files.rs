@@ -61,6 +61,10 @@ fn new_place(engine: &Engine, call: &Call<'_>, filename: &str) -> Result<Place, 
     let key = path.key();
     let seen = vault::look(engine, call, &own)?;
     let twin = seen.files.iter().find(|file| file.state != FileState::Gone && file.path.key() == key);
+    if let Some(place) = vault::unreadable(&own, &seen, &path)? {
+        // The reason is told by whoever opens it.
+        return Ok(place);
+    }
     match twin {
         Some(twin) => Err(Error::Conflict {
             message: format!("`{}` is there already", twin.path),

@@ -15,7 +15,8 @@ use super::{
     access::{self, Access, AccessKind},
     files::{self, Readable},
     l0::{Behind, behind},
-    vault::FileHead,
+    room::{check_question, echo},
+    vault::{self, FileHead},
 };
 pub(crate) use found::by_meaning;
 
@@ -155,13 +156,14 @@ impl Operation for RecallKnowledge {
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
+        check_question("keyword", &request.keyword)?;
         let Some(keyword) = Keyword::new(&request.keyword) else {
             return Err(Error::argument("keyword", "is empty", "say what you look for"));
         };
         let mode = request.search_mode.unwrap_or_default();
         let top = request.top_n.unwrap_or(DEFAULT_FILES) as usize;
         let files = files::readable(engine, call)?;
-        let nothing = files.is_empty().then_some("No knowledge files found: there is nothing to recall yet");
+        let nothing = if files.is_empty() { Some(why_nothing(engine, call)?) } else { None };
         let mut matches = match mode {
             _ if nothing.is_some() => Vec::new(),
             Mode::Keyword | Mode::Fuzzy => by_words(&files, &keyword, mode),
@@ -183,7 +185,7 @@ impl Operation for RecallKnowledge {
         Ok(Response {
             success: nothing.is_none(),
             error: nothing,
-            keyword: request.keyword,
+            keyword: echo(&request.keyword),
             search_mode: mode,
             total_files: files.len(),
             matched_files,
@@ -193,6 +195,16 @@ impl Operation for RecallKnowledge {
             l0_staleness_warning: behind(engine, call, &heads),
         })
     }
+}
+
+/// Why there is no file that could be looked through.
+fn why_nothing(engine: &Engine, call: &Call<'_>) -> Result<&'static str, Error> {
+    let is_out_of_reach = !vault::list(engine, call)?.is_empty();
+    Ok(if is_out_of_reach {
+        "No knowledge files can be read; `validate_knowledge` says why"
+    } else {
+        "No knowledge files found: there is nothing to recall yet"
+    })
 }
 
 /// A file with its name alone; `None` when there is no room for it.

@@ -1,9 +1,9 @@
 //! How much fits into a reply: JSON that is too long is not sent at all.
 
 use serde::Serialize;
-use strata_core::principal::Face;
+use strata_core::{principal::Face, redact::redact};
 
-use crate::operation::Call;
+use crate::{error::Error, operation::Call};
 
 /// Characters of JSON that the texts of one reply may have together. With what stands around them they stay below
 /// what a server sends.
@@ -85,6 +85,24 @@ impl<'t> Page<'t> {
         Self { offset, text: page, next: (next < text.len()).then_some(next) }
     }
 }
+
+/// What a caller asked for, as a reply repeats it: without secrets, and no longer than leaves room for the answer.
+pub(super) fn echo(text: &str) -> String {
+    fitting(&redact(text).text, ECHO).to_owned()
+}
+
+/// Refuses a question that is longer than anybody reads.
+pub(super) fn check_question(field: &str, text: &str) -> Result<(), Error> {
+    if text.len() > MAX_QUESTION {
+        return Err(Error::TooLarge { field: field.to_owned(), size: text.len(), limit: MAX_QUESTION });
+    }
+    Ok(())
+}
+
+/// Bytes of a question.
+const MAX_QUESTION: usize = 16 << 10;
+/// Characters of JSON that a question may cost where it is repeated.
+const ECHO: usize = 2_000;
 
 /// The names that cost no more than `most` together, and how many are left.
 pub(super) fn fitting_names(names: &[String], most: usize) -> (&[String], usize) {

@@ -9,10 +9,12 @@ pub mod shift;
 use strata_core::{
     knowledge::{changelog::Operation as Logged, digest::body_token},
     markdown::{
-        Outline,
+        Entry, Outline,
         edit::{EditError, Heading},
+        heading_key, strip_marks,
     },
     policy::Action,
+    redact::redact,
 };
 
 use super::{
@@ -32,9 +34,10 @@ fn existing(engine: &Engine, call: &Call<'_>, domain: &str) -> Result<Place, Err
 /// There is none, or several and no number.
 fn position(outline: &Outline<'_>, section: &str, ordinal: Option<u32>) -> Result<usize, Error> {
     let ordinal = ordinal.map(|ordinal| ordinal as usize);
-    let found = outline.find(section, ordinal).ok_or_else(|| Error::NotFound {
+    let found = outline.find(section, ordinal).or_else(|| as_shown(outline, section, ordinal));
+    let found = found.ok_or_else(|| Error::NotFound {
         what: "section",
-        id: section.to_owned(),
+        id: redact(section).text.into_owned(),
         hint: "`list_sections` lists the headings of the file".into(),
     })?;
     if ordinal.is_none() && outline.find(section, Some(2)).is_some() {
@@ -45,6 +48,18 @@ fn position(outline: &Outline<'_>, section: &str, ordinal: Option<u32>) -> Resul
         ));
     }
     Ok(found)
+}
+
+/// A section by its heading as the gate leaves it and as it is shown: without secrets and what does harm on a terminal.
+fn as_shown(outline: &Outline<'_>, section: &str, ordinal: Option<usize>) -> Option<usize> {
+    let section = Gate::default().field("section", Some(section)).ok()??;
+    let nth = ordinal.unwrap_or(1).checked_sub(1)?;
+    let key = heading_key(strip_marks(&section));
+    outline.find(&section, ordinal).or_else(|| {
+        let same = |entry: &Entry| heading_key(&redact(&entry.heading).text) == key;
+        let found = outline.entries().iter().enumerate().filter(|(_, entry)| same(entry));
+        found.map(|(at, _)| at).nth(nth)
+    })
 }
 
 /// Refuses a change of a section that no longer holds what its caller read.

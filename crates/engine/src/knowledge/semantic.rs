@@ -9,6 +9,7 @@ use super::{
     entry::Described,
     files::{self, Readable},
     recall::by_meaning,
+    room::{check_question, echo},
     vault,
 };
 use crate::{
@@ -95,6 +96,7 @@ impl Operation for SearchSemantic {
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
+        check_question("query", &request.query)?;
         if request.query.trim().is_empty() {
             return Err(Error::argument("query", "is empty", "say what you look for"));
         }
@@ -115,7 +117,7 @@ impl Operation for SearchSemantic {
             .collect();
         log(engine, call, &request.query, &results);
         let results = results.into_iter().map(|(found, _)| found).collect();
-        Ok(Response { success: true, query: request.query, results })
+        Ok(Response { success: true, query: echo(&request.query), results })
     }
 }
 

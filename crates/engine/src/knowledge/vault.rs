@@ -25,9 +25,10 @@ pub use event::Event;
 pub use look::{Problem, Seen, list, look, look_everywhere, notice};
 pub(crate) use place::locate_existing;
 pub use place::{Place, locate, namespaces, own_namespace};
+pub(crate) use place::{is_secret, unreadable};
 pub use read::{FileText, ParsedFile, generation_text, history, parsed, read};
 pub use state::VaultState;
-pub(crate) use upkeep::{abandoned, clear_abandoned, materialise, thin};
+pub(crate) use upkeep::{ABANDONED, abandoned, clear_abandoned, materialise, thin};
 
 pub use strata_store::{
     ledger::{GenerationRow, Origin},

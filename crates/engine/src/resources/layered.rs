@@ -1,7 +1,7 @@
 //! The vault as documents: its files, one of them, and how it is doing.
 
 use serde_json::{Value, json};
-use strata_core::markdown::sections;
+use strata_core::{markdown::sections, redact::redact};
 
 use crate::{
     engine::Engine,
@@ -85,7 +85,7 @@ fn described(engine: &Engine, call: &Call<'_>, head: &FileHead) -> Value {
     match vault::parsed(engine, call, head) {
         Ok(parsed) => {
             let mut described = file(head);
-            described["title_hint"] = first_line(parsed.text()).into();
+            described["title_hint"] = redact(&first_line(parsed.text())).text.into();
             described
         }
         Err(error) => failed(&error.to_string()),
@@ -100,12 +100,12 @@ fn first_line(text: &str) -> String {
     heading.filter(|title| !title.is_empty()).unwrap_or_else(|| line.to_owned()).chars().take(HINT).collect()
 }
 
-/// `knowledge://{domain}`: one file, as it is.
+/// `knowledge://{domain}`: one file, as it is but for secrets that hands wrote into it.
 pub(super) fn one(engine: &Engine, call: &Call<'_>, name: &str) -> Result<String, Error> {
     let place = vault::locate(engine, call, "domain", &decoded(name))?;
     let read = vault::read(engine, call, &place)?;
     access::log_read(engine, call, &read.head);
-    Ok(read.file.text().to_owned())
+    Ok(redact(read.file.text()).text.into_owned())
 }
 
 /// A part of an address with its `%E4%B8...` read. What is no UTF-8 then stays as it was.

@@ -25,6 +25,8 @@ pub const CONFIG_FILE: &str = "config.toml";
 const PROJECT_FOLDER: &str = ".strata";
 /// A project's file above this is none: 64 KiB.
 const MAX_PROJECT_FILE: u64 = 64 << 10;
+/// The user's file above this is none: 1 MiB.
+const MAX_FILE: u64 = 1 << 20;
 /// The tables that are read key by key.
 const TABLES: [&str; 6] = ["knowledge", "routing", "governance", "promotion", "changelog", "access_log"];
 
@@ -40,6 +42,14 @@ pub fn read_config(home: &Path) -> Result<Config, Error> {
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Config::default()),
         Err(source) => return Err(Error::File { path: path.display().to_string(), source }),
     };
+    if bytes.len() as u64 > MAX_FILE {
+        let hint = format!("shorten or remove {}", path.display());
+        return without_file(
+            &String::from_utf8_lossy(&bytes),
+            &format!("has more than {MAX_FILE} bytes"),
+            &hint,
+        );
+    }
     let Ok(text) = std::str::from_utf8(&bytes) else {
         let hint = format!("save {} as UTF-8, or remove it", path.display());
         return without_file(&String::from_utf8_lossy(&bytes), "is not UTF-8 text", &hint);

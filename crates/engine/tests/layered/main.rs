@@ -1,5 +1,6 @@
 //! Layered knowledge: the vault, its index, routing, todos, changelog and upkeep.
 
+mod bad_input;
 mod hot_page;
 #[path = "../knowledge_support/mod.rs"]
 mod knowledge_support;

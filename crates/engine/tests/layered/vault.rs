@@ -231,6 +231,8 @@ fn a_folder_that_vanishes_deletes_nothing() {
         assert_eq!(session.recall("what does the build run on? jenkins").len(), 1);
         assert_eq!(read(session, "one").map_err(|e| e.kind()), Err(ErrorKind::Conflict));
         assert!(try_write(session, "one", "x\n").is_err());
+        // A new file would make the folder look as if the others had been deleted.
+        assert!(try_write(session, "three", "x\n").is_err());
     };
     fs::rename(&there, &away).expect("moved");
     empty(&session);
@@ -254,6 +256,7 @@ fn what_cannot_be_read_is_told_of_and_everything_else_works() {
     save(&folder.join("latin.md"), b"## A\n\nM\xfcller\n");
     save(&folder.join("large.md"), vec![b'x'; (vault::MAX_FILE + 1) as usize]);
     save(&folder.join("con.md"), "## A\n");
+    save(&folder.join("wide.md"), b"#\0#\0 \0A\0\n\0");
     let outside = session.home.path().join("outside.md");
     save(&outside, "## Secret\n\nelsewhere\n");
     #[cfg(unix)]
@@ -263,14 +266,20 @@ fn what_cannot_be_read_is_told_of_and_everything_else_works() {
     let shared = Name::parse("shared").expect("a name");
     let seen = with_call(&session, |call| vault::look(&session.engine, call, &shared)).expect("a look");
     let problems: Vec<&str> = seen.problems.iter().map(|problem| problem.place.as_str()).collect();
-    assert_eq!(problems, ["con.md", "large.md", "latin.md"]);
+    let links: &[&str] = if cfg!(unix) { &["link.md", "out"] } else { &[] };
+    assert_eq!(problems, [&["con.md", "large.md", "latin.md"], links, &["wide.md"]].concat());
     assert!(seen.problems[2].reason.contains("UTF-8"), "{:?}", seen.problems);
     assert_eq!(list(&session), ["shared/good.md"]);
     assert_eq!(read(&session, "good").expect("read"), "## A\n\nThe good file.\n");
     assert!(write(&session, "good", "## A\n\nStill good.\n").is_changed());
-    for name in ["latin", "link", "out/outside"] {
+    for name in ["latin", "Latin", "wide", "link", "out/outside"] {
         assert!(read(&session, name).is_err(), "{name}");
         assert!(try_write(&session, name, "x\n").is_err(), "{name}");
+    }
+    for file in ["latin.md", "LATIN.md"] {
+        let refused = session.reply("get_knowledge_file", json!({ "filename": file })).map(drop);
+        let told = refused.expect_err("it cannot be read").to_string();
+        assert!(told.contains("`latin.md` cannot be read: it is not UTF-8"), "{told}");
     }
     assert_eq!(fs::read(&outside).expect("there"), b"## Secret\n\nelsewhere\n");
     let doctor = session.ok("doctor", json!({}));
@@ -283,6 +292,62 @@ fn what_cannot_be_read_is_told_of_and_everything_else_works() {
     assert_eq!(session.recall("still good").len(), 1);
     save(&folder.join("good.md"), "## A\n\nGood again.\n");
     assert_eq!(history(&session, "good"), [Origin::Hand, Origin::Tool, Origin::Tool]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_name_that_is_no_text_is_told_of_and_never_taken_for_another_one() {
+    use std::os::unix::ffi::OsStrExt;
+    let session = Session::new();
+    if !on_disk(&session) {
+        return;
+    }
+    write(&session, "good", "## A\n\nThe good file.\n");
+    save(&folder(&session).join(std::ffi::OsStr::from_bytes(b"bad\xff.md")), "## A\n");
+    save(&folder(&session).join("cafe\u{301}.md"), "## A\n\nAccents apart.\n");
+    let shared = Name::parse("shared").expect("a name");
+    let seen = with_call(&session, |call| vault::look(&session.engine, call, &shared)).expect("a look");
+    let told: Vec<&str> = seen.problems.iter().map(|problem| problem.reason.as_str()).collect();
+    assert_eq!(told, ["its name is not UTF-8", "its name is not written as `café.md`"]);
+    assert_eq!(list(&session), ["shared/good.md"]);
+    let twin = with_call(&session, |call| vault::locate(&session.engine, call, "domain", "café"));
+    assert_eq!(twin.map_err(|e| e.kind()).err(), Some(ErrorKind::Conflict));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_is_a_link_is_not_walked_through() {
+    let session = Session::new();
+    if !on_disk(&session) {
+        return;
+    }
+    let other = session.home.path().join("other");
+    fs::create_dir_all(&other).expect("a folder");
+    save(&other.join("a.md"), "## A\n");
+    fs::create_dir_all(folder(&session).parent().expect("above")).expect("a folder");
+    std::os::unix::fs::symlink(&other, folder(&session)).expect("a link");
+    assert!(list(&session).is_empty());
+    assert!(try_write(&session, "b", "x\n").is_err());
+    let told = session.ok("doctor", json!({})).to_string();
+    assert!(told.contains("links are not followed"), "{told}");
+}
+
+#[test]
+fn temporary_files_of_writes_that_died_go_once_they_are_old() {
+    let session = Session::new();
+    if !on_disk(&session) {
+        return;
+    }
+    write(&session, "infra/one", "## A\n");
+    let left = folder(&session).join("infra/.tmpAb12Cd");
+    save(&left, "## A\n\nhalf of it\n");
+    session.ok("doctor", json!({ "fix": true }));
+    assert!(left.exists(), "somebody may be at work on it");
+    let file = fs::File::options().write(true).open(&left).expect("there");
+    file.set_modified(std::time::UNIX_EPOCH).expect("older");
+    session.ok("doctor", json!({ "fix": true }));
+    assert!(!left.exists());
+    assert_eq!(read(&session, "infra/one").expect("read"), "## A\n");
 }
 
 #[test]

@@ -157,19 +157,16 @@ impl Failure {
     }
 }
 
-/// Text of at most [`MAX_CHARS`] characters, cut between lines, for documents that are no reply.
+/// Text of at most [`MAX_CHARS`] characters, cut between lines unless they are long, for documents that are no reply.
 pub(super) fn capped_text(text: String) -> String {
     if text.chars().count() <= MAX_CHARS {
         return text;
     }
-    let mut room = MAX_CHARS - NOTE_ROOM;
-    let lines = text.lines().take_while(|line| {
-        let length = line.chars().count() + 1;
-        let fits = length <= room;
-        room = room.saturating_sub(length);
-        fits
-    });
-    let kept = lines.collect::<Vec<_>>().join("\n");
+    let end = text.char_indices().nth(MAX_CHARS - NOTE_ROOM).map_or(text.len(), |(at, _)| at);
+    let most = &text[..end];
+    let lines = most.rfind('\n').unwrap_or(0);
+    // A line that takes most of the room is cut itself.
+    let kept = if lines > most.len() / 2 { &most[..lines] } else { most };
     format!("{kept}\n\n{} The text was cut at {MAX_CHARS} characters.", Mark::Warning.sign())
 }
 

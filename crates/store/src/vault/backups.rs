@@ -90,11 +90,10 @@ fn collect(
 ) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let sort = entry.file_type()?;
-        if name.starts_with('.') || sort.is_symlink() {
+        let (name, sort) = (entry.file_name(), entry.file_type()?);
+        let Some(name) = name.to_str().filter(|name| !name.starts_with('.') && !sort.is_symlink()) else {
             continue;
-        }
+        };
         if sort.is_dir() && depth < VaultPath::MAX_DEPTH {
             drop(collect(&entry.path(), &format!("{above}{name}/"), depth + 1, endings, found));
         } else if sort.is_file() && endings.iter().any(|ending| name.ends_with(ending)) {

@@ -5,6 +5,8 @@ use std::ops::Range;
 use super::{FUZZY_FLOOR, likeness};
 use crate::{knowledge::health::wiki_links, markdown::sections};
 
+/// Words of a keyword that are looked for: each is looked for in every file.
+const WORDS: usize = 96;
 /// Wiki links that are kept of a file.
 const LINKS: usize = 5;
 /// What stands before the first heading is shown under this title.
@@ -21,7 +23,7 @@ impl Keyword {
     /// Reads a keyword; `None` when it is blank.
     pub fn new(text: &str) -> Option<Self> {
         let whole = text.trim().to_lowercase();
-        let words: Vec<String> = whole.split_whitespace().map(str::to_owned).collect();
+        let words: Vec<String> = whole.split_whitespace().take(WORDS).map(str::to_owned).collect();
         (!words.is_empty()).then_some(Self { whole, words })
     }
 
@@ -30,7 +32,7 @@ impl Keyword {
         &self.whole
     }
 
-    /// Its words; at least one.
+    /// Its words; at least one, and of a long text the first 96.
     pub fn words(&self) -> &[String] {
         &self.words
     }

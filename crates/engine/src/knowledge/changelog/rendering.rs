@@ -10,10 +10,10 @@ use std::{
 use jiff::tz::TimeZone;
 use serde::{Deserialize, de::IgnoredAny};
 use strata_core::time::{Timestamp, parse_range};
-use strata_store::files::{FileLock, Scratch, directory_of, make_private_directory};
+use strata_store::files::{self, FileLock, Scratch, directory_of, make_private_directory};
 
 use super::{Line, MAX_READ, RenderingState, is_enabled, place};
-use crate::{engine::Engine, error::Error, operation::Call};
+use crate::{engine::Engine, error::Error, operation::Call, paths};
 
 /// Events that are read at a time.
 const PAGE: usize = 1000;
@@ -26,7 +26,7 @@ pub fn follow(engine: &Engine, call: &Call<'_>) {
         return;
     }
     let Some(path) = place(engine) else { return };
-    drop(bring_up(engine, call, &path));
+    drop(paths::rendering(engine, "changelog.path", &path).and_then(|()| bring_up(engine, call, &path)));
 }
 
 fn bring_up(engine: &Engine, call: &Call<'_>, path: &Path) -> Result<(), Error> {
@@ -36,7 +36,13 @@ fn bring_up(engine: &Engine, call: &Call<'_>, path: &Path) -> Result<(), Error> 
         Some((at, id)) => engine.read(call, |r| r.vault_change_place(at, &id))?,
         None => None,
     };
-    let Some(mut end) = end else { return make_anew(engine, call, path, lock) };
+    let Some(mut end) = end else {
+        return if is_ours(engine, path)? {
+            make_anew(engine, call, path, lock)
+        } else {
+            Err(no_changelog(path))
+        };
+    };
     loop {
         let page = engine.read(call, |r| r.vault_changes_after(end.0, end.1, PAGE))?;
         let Some(last) = page.last() else { return Ok(()) };
@@ -47,6 +53,33 @@ fn bring_up(engine: &Engine, call: &Call<'_>, path: &Path) -> Result<(), Error> 
         }
         append(path, &text)?;
     }
+}
+
+/// Whether a file may be replaced: it is in the usual place, absent or empty, or holds an event in what is read of it,
+/// whatever befell the rest.
+fn is_ours(engine: &Engine, path: &Path) -> Result<bool, Error> {
+    let is_usual = engine.settings().config.changelog.path.is_none();
+    if is_usual || matches!(fs::symlink_metadata(path), Err(error) if error.kind() == io::ErrorKind::NotFound)
+    {
+        return Ok(true);
+    }
+    let start = files::read_start(path, MAX_LINE)?;
+    let is_event = |line: &[u8]| serde_json::from_slice::<Event>(line).is_ok();
+    Ok(start.is_empty() || start.split(|byte| *byte == b'\n').any(is_event) || last_event(path)?.is_some())
+}
+
+fn no_changelog(path: &Path) -> Error {
+    Error::Conflict {
+        message: format!("{} holds something else than a changelog", path.display()),
+        hint: "name another file with `changelog.path` in config.toml, or remove it".into(),
+    }
+}
+
+/// What tells a line of the changelog from others.
+#[derive(Deserialize)]
+struct Event {
+    event_id: String,
+    at: String,
 }
 
 fn make_anew(engine: &Engine, call: &Call<'_>, path: &Path, _lock: FileLock) -> Result<(), Error> {
@@ -80,11 +113,6 @@ fn append(path: &Path, text: &str) -> Result<(), Error> {
 
 /// The time and the id of the event in the last line; none when the file is absent, or ends in anything else.
 fn last_event(path: &Path) -> Result<Option<(Timestamp, String)>, Error> {
-    #[derive(Deserialize)]
-    struct Event {
-        event_id: String,
-        at: String,
-    }
     let Some(tail) = tail(path)? else { return Ok(None) };
     let Some(lines) = tail.strip_suffix('\n') else { return Ok(None) };
     let line = lines.rsplit('\n').next().unwrap_or_default();
@@ -94,11 +122,10 @@ fn last_event(path: &Path) -> Result<Option<(Timestamp, String)>, Error> {
 
 /// The end of a file, at least one whole line of it; none when it is absent or no text.
 fn tail(path: &Path) -> Result<Option<String>, Error> {
-    let mut file = match fs::File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(failed(path, error)),
-    };
+    if matches!(fs::symlink_metadata(path), Err(error) if error.kind() == io::ErrorKind::NotFound) {
+        return Ok(None);
+    }
+    let mut file = files::open_regular(path)?;
     let size = file.metadata().map_err(|e| failed(path, e))?.len();
     let mut bytes = Vec::new();
     let read = file
@@ -125,16 +152,20 @@ pub(super) fn state(engine: &Engine) -> Result<RenderingState, Error> {
         let read_error = Some("memory_changelog_too_large".to_owned());
         return Ok(RenderingState { read_truncated: true, read_error, ..present });
     }
-    match malformed(&path) {
+    let allowed = paths::rendering(engine, "changelog.path", &path);
+    let read = allowed
+        .and_then(|()| is_ours(engine, &path))
+        .and_then(|ours| if ours { malformed(&path) } else { Err(no_changelog(&path)) });
+    match read {
         Ok(malformed_lines) => Ok(RenderingState { malformed_lines, ..present }),
         Err(error) => Ok(RenderingState { read_error: Some(error.to_string()), ..present }),
     }
 }
 
-fn malformed(path: &Path) -> io::Result<usize> {
-    let mut lines = BufReader::new(fs::File::open(path)?.take(MAX_READ));
+fn malformed(path: &Path) -> Result<usize, Error> {
+    let mut lines = BufReader::new(files::open_regular(path)?.take(MAX_READ));
     let (mut line, mut damaged) = (Vec::new(), 0);
-    while lines.read_until(b'\n', &mut line)? > 0 {
+    while lines.read_until(b'\n', &mut line).map_err(|error| failed(path, error))? > 0 {
         let text = line.trim_ascii();
         damaged += usize::from(!text.is_empty() && serde_json::from_slice::<IgnoredAny>(text).is_err());
         line.clear();

@@ -2,12 +2,16 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strata_core::principal::Face;
 
 use super::known;
 use crate::{
     engine::Engine,
     error::Error,
-    knowledge::vault::{self, GenerationRow},
+    knowledge::{
+        room::{REPLY, keep_fitting},
+        vault::{self, GenerationRow},
+    },
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset, is_default},
     render::{Block, Document, Mark, Render},
 };
@@ -105,12 +109,12 @@ impl Operation for GetKnowledgeHistory {
             });
         }
         let limit = request.limit.unwrap_or(DEFAULT_LIMIT) as usize;
-        Ok(Response {
-            success: true,
-            file: place.path.to_string(),
-            total: rows.len(),
-            generations: rows.into_iter().take(limit).map(Item::from).collect(),
-        })
+        let total = rows.len();
+        let mut generations: Vec<Item> = rows.into_iter().take(limit).map(Item::from).collect();
+        if call.face == Face::Mcp {
+            keep_fitting(&mut generations, REPLY);
+        }
+        Ok(Response { success: true, file: place.path.to_string(), total, generations })
     }
 }
 

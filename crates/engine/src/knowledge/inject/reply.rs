@@ -364,7 +364,7 @@ impl Outcome {
         };
         Self::Conflict {
             error: format!("nothing was written: {reason}"),
-            expected_hash: expected_hash.cloned(),
+            expected_hash: expected_hash.map(|token| room::echo(token)),
             current_hash: current_hash.cloned(),
             reason: reason.to_owned(),
             hint: "read it again with `get_section`, or send the text without `fuse` to get its token",

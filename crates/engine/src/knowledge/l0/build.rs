@@ -7,6 +7,7 @@ use strata_core::{
         l0::{self, Entry, Format, Rendered},
         name::{Name, VaultPath},
     },
+    redact::redact,
     scope::{SHARED, Scope},
     time::{DAY, Timestamp},
 };
@@ -71,11 +72,12 @@ fn entry_of(engine: &Engine, call: &Call<'_>, head: &FileHead) -> Result<Entry, 
     if let Some(kept) = engine.index_entries().get(head) {
         return Ok(kept);
     }
+    // What hands wrote passed no gate.
+    let of = |text: &str| Entry::of_file(head.path.clone(), &redact(text).text);
     let entry = if head.is_present() {
-        Entry::of_file(head.path.clone(), vault::parsed(engine, call, head)?.text())
+        of(vault::parsed(engine, call, head)?.text())
     } else {
-        let text = engine.read(call, |r| r.vault_text(head.number, head.generation))?;
-        Entry::of_file(head.path.clone(), text.as_deref().unwrap_or_default())
+        of(engine.read(call, |r| r.vault_text(head.number, head.generation))?.as_deref().unwrap_or_default())
     };
     engine.index_entries().keep(head, &entry);
     Ok(entry)

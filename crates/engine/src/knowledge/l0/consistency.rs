@@ -35,10 +35,12 @@ pub(crate) fn consistency(engine: &Engine, call: &Call<'_>) -> Result<Consistenc
     let config = &engine.settings().config.knowledge.l0;
     let index = build(engine, call, &own)?;
     let wanted: BTreeSet<String> = index.entries.iter().map(|entry| entry.path.to_string()).collect();
-    let file = IndexFile::read(engine, &own)?;
-    let (named, is_cut) = match file.map(|file| file.text.unwrap_or_default()) {
-        None => (wanted.clone(), false),
-        Some(text) => {
+    let file = IndexFile::read(engine, &own).map(|file| file.map(|file| file.text.unwrap_or_default()));
+    let (named, is_cut) = match file {
+        Ok(None) => (wanted.clone(), false),
+        // What is no index names nothing; `sync_l0_index` says what is wrong with it.
+        Err(_) => (BTreeSet::new(), false),
+        Ok(Some(text)) => {
             let entries = l0::parse(&text, &config.line_format());
             let named = entries.iter().map(|entry| entry.path.to_string()).collect();
             (named, l0::left_out(&text) > 0)

@@ -2,10 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use strata_core::{knowledge::name::Name, scope::SHARED, time::Timestamp};
+use strata_core::{
+    knowledge::{l0::foreign_line, name::Name},
+    scope::SHARED,
+    time::Timestamp,
+};
 use strata_store::files::{self, FileLock};
 
-use crate::{engine::Engine, error::Error, operation::Call};
+use crate::{engine::Engine, error::Error, operation::Call, paths};
 
 /// A larger file is no index.
 const MAX_FILE: u64 = 1 << 20;
@@ -24,6 +28,7 @@ impl IndexFile {
     /// The file of a namespace's index; `None` where it is no file.
     pub(super) fn read(engine: &Engine, namespace: &Name) -> Result<Option<Self>, Error> {
         let Some(path) = place(engine, namespace) else { return Ok(None) };
+        paths::rendering(engine, "knowledge.l0.file", &path)?;
         if !path.exists() {
             return Ok(Some(Self { path, text: None }));
         }
@@ -32,6 +37,12 @@ impl IndexFile {
             message: format!("{} is not UTF-8", path.display()),
             hint: "remove it: the index is written anew".into(),
         })?;
+        if let Some(line) = foreign_line(&text) {
+            return Err(Error::Conflict {
+                message: format!("line {line} of {} belongs to no index of knowledge", path.display()),
+                hint: "keep that text elsewhere and remove the file: the index is written anew".into(),
+            });
+        }
         Ok(Some(Self { path, text: Some(text) }))
     }
 
@@ -50,6 +61,7 @@ pub(super) fn modified(path: &Path) -> Timestamp {
 /// Keeps other processes from writing the index of a namespace meanwhile; `None` where it is no file.
 pub(super) fn lock(engine: &Engine, call: &Call<'_>, namespace: &Name) -> Result<Option<FileLock>, Error> {
     let Some(path) = place(engine, namespace) else { return Ok(None) };
+    paths::rendering(engine, "knowledge.l0.file", &path)?;
     files::make_private_directory(folder(&path))?;
     Ok(Some(FileLock::acquire(&engine.home().join("locks"), &path, &engine.control(call))?))
 }

@@ -198,6 +198,9 @@ fn store(
         Row::Hides => Some(new("")),
         Row::Goes => None,
     };
+    if new.is_some() && vault::is_secret(&place.path) {
+        return Err(Error::argument("domain", "holds a secret", "give the file another name"));
+    }
     let change = Change { action: Action::Update, ..Change::new(tool) };
     let about = (place.clone(), events::event(event, &path));
     let hash = new.as_ref().map(NewL0Entry::digest);
@@ -287,7 +290,10 @@ pub(super) fn adopt(
     let mut adopted = false;
     for line in unknown {
         let path = line.path.to_string();
-        if is_overtaken(&path) || !line.by_hand && was_a_file(engine, call, &index.namespace, &path)? {
+        if vault::is_secret(&line.path)
+            || is_overtaken(&path)
+            || !line.by_hand && was_a_file(engine, call, &index.namespace, &path)?
+        {
             continue;
         }
         let said = match line.keywords.as_slice() {

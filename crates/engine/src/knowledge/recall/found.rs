@@ -1,6 +1,9 @@
 //! Which files match, by mode.
 
-use std::{collections::HashMap, ops::Range};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
 
 use strata_core::{
     knowledge::ranking::{Keyword, Searchable, fuzzy_score, keyword_score},
@@ -26,6 +29,9 @@ use crate::{
 const SECTIONS_A_FILE: usize = 4;
 /// The fewest and the most of them.
 const SECTIONS: (usize, usize) = (20, 120);
+
+/// How often is looked again for files that a long one left no place.
+const FURTHER: usize = 3;
 
 /// The share of a file's best cosine from which on its other sections match, too.
 const ALSO_NEAR: f64 = 0.75;
@@ -68,10 +74,13 @@ pub(super) fn by_search(
     top: usize,
 ) -> Result<Vec<Match>, Error> {
     let limit = (top * SECTIONS_A_FILE).clamp(SECTIONS.0, SECTIONS.1);
-    let hits = match mode {
+    let mut hits = match mode {
         Mode::Semantic => by_meaning(engine, call, files, text, limit)?,
         _ => passages(engine, call, files, text, mode, limit)?,
     };
+    if is_full(&hits, limit) {
+        among_others(engine, call, files, (text, mode), (limit, top), &mut hits)?;
+    }
     let places: HashMap<i64, usize> =
         files.iter().enumerate().map(|(at, file)| (file.head.number, at)).collect();
     let mut by_file: HashMap<usize, Vec<Passage>> = HashMap::new();
@@ -93,6 +102,42 @@ pub(super) fn by_search(
         Match { file, score, parts: Some(parts) }
     });
     Ok(best_first(matches.collect(), files))
+}
+
+/// Whether a search may have found more than it had places for: some of those found are not shown.
+fn is_full(hits: &[Passage], limit: usize) -> bool {
+    hits.len() * 2 >= limit
+}
+
+/// A file with many passages may take all places of a search. Looks again among the other files until there are as many as
+/// are wanted. What is found later stands behind what was found before.
+fn among_others(
+    engine: &Engine,
+    call: &Call<'_>,
+    files: &[Readable],
+    (text, mode): (&str, Mode),
+    (limit, top): (usize, usize),
+    hits: &mut Vec<Passage>,
+) -> Result<(), Error> {
+    let mut known: HashSet<i64> = hits.iter().map(|hit| hit.part.file.number).collect();
+    for _ in 0..FURTHER {
+        let others: Vec<Readable> =
+            files.iter().filter(|file| !known.contains(&file.head.number)).cloned().collect();
+        if known.len() >= top || others.is_empty() {
+            break;
+        }
+        let mut found = passages(engine, call, &others, text, mode, limit)?;
+        let (Some(last), Some(best)) = (hits.last(), found.first()) else { break };
+        let share = (last.score / best.score).min(1.0);
+        let is_last = !is_full(&found, limit);
+        known.extend(found.iter().map(|hit| hit.part.file.number));
+        found.iter_mut().for_each(|hit| hit.score *= share);
+        hits.extend(found);
+        if is_last {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Of the sections found in one file, the best first, those that match by themselves: a search finds others through

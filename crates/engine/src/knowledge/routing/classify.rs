@@ -7,6 +7,7 @@ use super::{Asked, Routed, classify};
 use crate::{
     engine::Engine,
     error::Error,
+    knowledge::room::echo,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
     render::{Block, Document, Mark, Render},
     settings::layered::RoutingMode,
@@ -104,10 +105,10 @@ impl Operation for Classify {
         let routed = classify(engine, &asked, mode);
         let given = !request.supported_surfaces.is_empty();
         let echo = Echo {
-            agent_type: request.agent_type,
-            domain: request.domain,
-            section: request.section,
-            supported_surfaces: given.then_some(request.supported_surfaces),
+            agent_type: request.agent_type.as_deref().map(echo),
+            domain: request.domain.as_deref().map(echo),
+            section: request.section.as_deref().map(echo),
+            supported_surfaces: given.then(|| request.supported_surfaces.iter().map(|s| echo(s)).collect()),
         };
         Ok(Response { success: true, routed, echo })
     }

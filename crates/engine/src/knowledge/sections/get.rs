@@ -82,7 +82,7 @@ impl Operation for GetSection {
         access::log_read(engine, call, &read.head);
         Ok(Response {
             success: true,
-            section: outline.entries()[at].heading.clone(),
+            section: redact(&outline.entries()[at].heading).text.into_owned(),
             file: place.path.to_string(),
             content: page.text.to_owned(),
             hash: body_token(body),

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_core::knowledge::digest::body_token;
+use strata_core::{knowledge::digest::body_token, redact::redact};
 
 use super::existing;
 use crate::{
@@ -87,11 +87,12 @@ impl Operation for ListSections {
         let mut room = REPLY;
         let mut sections = Vec::new();
         for (at, entry) in read.file.entries().iter().enumerate().skip(request.offset.unwrap_or(0) as usize) {
-            let Some(left) = room.checked_sub(cost(&entry.heading) + FRAME) else { break };
+            let heading = redact(&entry.heading).text;
+            let Some(left) = room.checked_sub(cost(&heading) + FRAME) else { break };
             room = left;
             let body = read.file.body(at);
             sections.push(Item {
-                section: entry.heading.clone(),
+                section: heading.into_owned(),
                 ordinal: entry.ordinal,
                 line: entry.line,
                 bytes: body.len(),

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use strata_store::ledger::TodoRow;
 
-use crate::{knowledge::room::fitting, render::Record};
+use crate::{knowledge::room::fitting, operation::is_default, render::Record};
 
 /// Characters of a todo beside its texts.
 const REST: usize = 500;
@@ -46,7 +46,7 @@ pub struct TodoView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deleted_at: Option<String>,
     /// Whether there is more of its texts than is shown.
-    #[serde(skip_serializing_if = "crate::operation::is_default")]
+    #[serde(skip_serializing_if = "is_default")]
     pub is_cut: bool,
 }
 

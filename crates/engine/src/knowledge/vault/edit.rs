@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use strata_core::{memory::Layer, policy::Action, principal::Principal, redact::redact, time::Timestamp};
+use strata_core::{memory::Layer, policy::Action, principal::Principal, time::Timestamp};
 use strata_store::{
     error::{Conflict, StoreError},
     files::Prepared,
@@ -276,7 +276,7 @@ impl Step {
             let limit = usize::try_from(MAX_FILE).unwrap_or(usize::MAX);
             return Err(Error::TooLarge { field: held.place.path.to_string(), size, limit });
         }
-        if held.head.is_none() && redact(&held.place.path.to_string()).is_redacted() {
+        if held.head.is_none() && super::is_secret(&held.place.path) {
             return Err(Error::argument("domain", "holds a secret", "give the file another name"));
         }
         let row = event.row(engine, change, &held.place)?;

@@ -90,6 +90,10 @@ fn settle(
     let announced = file.announced()?;
     let holds = head.as_ref().map_or(file.text().is_none(), |head| head.holds(file.text()));
     if holds {
+        if file.text().is_none() {
+            // A new file in a folder that lost the others would make it look like one from which they were deleted.
+            refuse_emptied(ledger, &control, disk, place)?;
+        }
         if announced.is_some() {
             file.conclude()?;
         }

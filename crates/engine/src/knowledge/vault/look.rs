@@ -123,7 +123,7 @@ fn on_disk(
         }
         Listing::Listed(found, problems) => (found, problems),
         // Before its first file a namespace has no folder.
-        Listing::Unavailable(_) if known == 0 => (Vec::new(), Vec::new()),
+        Listing::Unavailable(_) if known == 0 && !disk.has_folder(namespace) => (Vec::new(), Vec::new()),
         Listing::Unavailable(reason) => return unavailable(&heads, reason),
     };
     let mut states: HashMap<String, FileState> = HashMap::new();

@@ -2,10 +2,11 @@
 
 use strata_core::{
     knowledge::name::{Name, NameError, VaultPath},
+    redact::redact,
     scope::SHARED,
 };
 
-use super::{FileHead, FileState, look};
+use super::{FileHead, FileState, Seen, look};
 use crate::{engine::Engine, error::Error, operation::Call};
 
 /// A place in the vault.
@@ -50,7 +51,8 @@ impl Place {
 /// # Errors
 /// An argument error when the namespace cannot be a folder.
 pub fn own_namespace(call: &Call<'_>) -> Result<Name, Error> {
-    Name::parse(&call.scope.namespace).map_err(|error| unusable("namespace", &error))
+    // A name that had to be mended first would be somebody else's folder.
+    Name::exactly(&call.scope.namespace).map_err(|error| unusable("namespace", &error))
 }
 
 /// The namespaces that the caller sees, their own first.
@@ -64,16 +66,20 @@ pub fn namespaces(call: &Call<'_>) -> Result<Vec<Name>, Error> {
 }
 
 /// Where the file lies that `name` means: a domain, with or without `.md`, or a path with `/`. A name that is the same
-/// to a person counts (`My Note` finds `my-note.md`); a bare domain is also found in a folder. When there is none it is
-/// the place for a new file: the caller's namespace.
+/// to a person counts (`My Note` finds `my-note.md`); a bare domain is also found in a folder. One that cannot be read is
+/// found, too, so that whoever opens it is told why. When there is none it is the place for a new file: the caller's
+/// namespace.
 ///
 /// # Errors
-/// `field` cannot be a file's name, or names several files in folders.
+/// `field` cannot be a file's name, names several files in folders, or would make a file whose name holds a secret.
 pub fn locate(engine: &Engine, call: &Call<'_>, field: &str, name: &str) -> Result<Place, Error> {
     let (wanted, is_bare) = wanted(name).map_err(|error| unusable(field, &error))?;
     let (mut gone, mut own) = (None, None);
     for namespace in namespaces(call)? {
         let seen = look::look(engine, call, &namespace)?;
+        if let Some(place) = unreadable(&namespace, &seen, &wanted)? {
+            return Ok(place);
+        }
         if let Some(found) = named(&seen.files, &wanted, is_bare, field)? {
             return Ok(found.place());
         }
@@ -83,7 +89,48 @@ pub fn locate(engine: &Engine, call: &Call<'_>, field: &str, name: &str) -> Resu
     }
     // A file that was deleted in the caller's own namespace goes on where it ended.
     let own = own.map_or_else(|| own_namespace(call), Ok)?;
-    Ok(gone.filter(|place| place.namespace == own).unwrap_or_else(|| Place::new(own, wanted)))
+    if let Some(place) = gone.filter(|place| place.namespace == own) {
+        return Ok(place);
+    }
+    if is_secret(&wanted) {
+        return Err(Error::argument(field, "holds a secret", "give the file another name"));
+    }
+    Ok(Place::new(own, wanted))
+}
+
+/// Whether a path must not be written down anywhere.
+pub(crate) fn is_secret(path: &VaultPath) -> bool {
+    redact(&path.to_string()).is_redacted()
+}
+
+/// What lies where `wanted` would, or under a name that is the same to a person, and cannot be read.
+///
+/// # Errors
+/// Its name is not written as those of the vault's files: whoever asks for it cannot be given it, nor make another one.
+pub(crate) fn unreadable(namespace: &Name, seen: &Seen, wanted: &VaultPath) -> Result<Option<Place>, Error> {
+    // A file that could be read once is among the files.
+    let is_known =
+        |path: &VaultPath| seen.files.iter().any(|f| f.path == *path && f.state != FileState::Gone);
+    if is_known(wanted) {
+        return Ok(None);
+    }
+    let key = wanted.key();
+    for problem in &seen.problems {
+        let Some(path) = VaultPath::parse(&problem.place).ok().filter(|path| path.key() == key) else {
+            continue;
+        };
+        if is_known(&path) {
+            continue;
+        }
+        if path.to_string() != problem.place {
+            return Err(Error::Conflict {
+                message: format!("`{}` cannot be used: {}", problem.place, problem.reason),
+                hint: format!("rename the file to `{path}`; everything else works"),
+            });
+        }
+        return Ok(Some(Place { namespace: namespace.clone(), path, exists: true }));
+    }
+    Ok(None)
 }
 
 /// Where the file lies that `name` means and that must be there.

@@ -66,7 +66,7 @@ pub(crate) fn thin(engine: &Engine, call: &Call<'_>) -> Result<usize, Error> {
 }
 
 /// A temporary file is taken for abandoned after an hour; no write of a file takes longer.
-const ABANDONED: i64 = HOUR;
+pub(crate) const ABANDONED: i64 = HOUR;
 
 /// What writes left in the vault whose processes died, though they never came to the rename.
 pub(crate) fn abandoned(engine: &Engine) -> Vec<PathBuf> {

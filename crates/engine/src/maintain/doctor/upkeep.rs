@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use strata_core::time::HOUR;
 use strata_store::backup::{self, Listed};
 
 use super::{Examination, ledger::named};
@@ -18,9 +17,6 @@ use crate::{
     },
     render::counted,
 };
-
-/// How old a temporary file is before nobody can be at work on it: one hour.
-const ABANDONED: i64 = HOUR;
 
 impl Examination<'_> {
     pub(super) fn leftovers(&mut self) -> Result<(), Error> {
@@ -67,7 +63,7 @@ impl Examination<'_> {
             let name = entry.file_name().to_string_lossy().into_owned();
             let temporary =
                 [".tmp", ".unfinished-", ".working-"].iter().any(|prefix| name.starts_with(prefix));
-            if temporary && modified(&entry).is_some_and(|at| now.saturating_sub(at) > ABANDONED) {
+            if temporary && modified(&entry).is_some_and(|at| now.saturating_sub(at) > vault::ABANDONED) {
                 found.push(entry.path());
             }
         }

@@ -84,11 +84,11 @@ fn on_disk(disk: &Vault, heads: &[VaultHead]) -> Found {
     for namespace in names {
         let known = || heads.iter().filter(|h| h.namespace == namespace.as_str() && h.is_present());
         match disk.list(&namespace) {
-            Listing::Unavailable(reason) if known().count() > 0 => {
-                found.unavailable.push(format!("{namespace} ({reason})"));
-            }
             Listing::Listed(files, _) if files.is_empty() && known().count() > 1 => {
                 found.unavailable.push(format!("{namespace} (its folder is empty)"));
+            }
+            Listing::Unavailable(reason) if known().count() > 0 || disk.has_folder(&namespace) => {
+                found.unavailable.push(format!("{namespace} ({reason})"));
             }
             Listing::Unavailable(_) => {}
             Listing::Listed(files, problems) => {
