@@ -448,8 +448,6 @@ fn layered_47_the_strict_gate_refuses_and_an_override_lets_through() {
         (&json!("routing_refused"), &json!("todo"))
     );
     assert_eq!(todo["todo_candidate"]["content"], "TODO: wire up the gateway");
-    let whole = json!({ "filename": "whole.md", "content": format!("## Release\n\n{RUNBOOK}\n") });
-    assert_eq!(session.ok("create_knowledge_file", whole)["action"], "created", "whole files are not routed");
     let forced = inject_with(
         &session,
         json!({ "domain": "ops", "section": "Release", "content": RUNBOOK, "routing_override": "force_l1" }),
@@ -467,6 +465,8 @@ fn layered_47_the_strict_gate_refuses_and_an_override_lets_through() {
         (&json!(1), &json!("routing_refused"))
     );
     assert_eq!(batch["results"][0]["index"], 0);
+    let whole = json!({ "filename": "whole.md", "content": format!("## Release\n\n{RUNBOOK}\n") });
+    assert_eq!(session.ok("create_knowledge_file", whole)["action"], "created", "whole files are not routed");
     let wrong = json!({ "domain": "x", "section": "s", "content": "c", "routing_override": "yes" });
     assert_eq!(session.fails("inject_knowledge", wrong), ErrorKind::Invalid);
     let off = Session::with_settings(|settings| {
