@@ -1,7 +1,7 @@
 //! SIGKILL at random moments: what was acknowledged is there word for word, nothing is half there, `doctor` is
 //! content and the next start works.
 //!
-//! `STRATA_TEST_KILLS` sets the rounds of each test (without it they come to 48 together), and
+//! `STRATA_TEST_KILLS` sets the rounds of each test (without it they come to 39 together), and
 //! `STRATA_TEST_SEED` the moments.
 
 #![expect(clippy::print_stdout, reason = "a run that fails is repeated with the seed that it printed")]
@@ -157,7 +157,7 @@ fn a_server_killed_at_any_moment_keeps_every_id_it_acknowledged() {
     let binary = strata(&home);
     let mut moments = Moments::new(1);
     let (mut acknowledged, mut sent) = (Texts::new(), BTreeSet::new());
-    let rounds = rounds(16);
+    let rounds = rounds(10);
     let mut round = 0;
     // On a slow machine a server may be killed before it answers anything.
     while round < rounds || (acknowledged.len() <= ENOUGH && round < 8 * rounds) {
@@ -206,8 +206,8 @@ fn an_import_killed_at_any_moment_keeps_what_it_reported_and_completes_later() {
     let mut moments = Moments::new(2);
     let (mut acknowledged, mut sent) = (BTreeSet::new(), BTreeSet::new());
     let mut usual = Duration::from_millis(300);
-    for round in 0..rounds(10) {
-        let texts: BTreeSet<String> = (0..800).map(|_| moments.text()).collect();
+    for round in 0..rounds(7) {
+        let texts: BTreeSet<String> = (0..600).map(|_| moments.text()).collect();
         let turns = texts.iter().enumerate().map(|(n, text)| {
             format!("{}\n", json!({ "id": n, "session": n / 50, "speaker": "Ann", "text": text }))
         });
