@@ -12,6 +12,7 @@ use std::{
     io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
     process::{ChildStdin, ChildStdout, Command, Stdio},
+    sync::mpsc::{Sender, channel},
     thread,
     time::{Duration, Instant},
 };
@@ -122,8 +123,13 @@ fn assert_content(binary: &Binary<'_>) -> Value {
 }
 
 /// A client that sends memories one after the other until its server is gone; the ids that were acknowledged,
-/// with their texts.
-fn write_until_killed(input: &mut ChildStdin, output: ChildStdout, texts: &[String]) -> Texts {
+/// with their texts. Each is told when it comes.
+fn write_until_killed(
+    input: &mut ChildStdin,
+    output: ChildStdout,
+    texts: &[String],
+    told: &Sender<()>,
+) -> Texts {
     let mut lines = BufReader::new(output).lines();
     let mut acknowledged = Texts::new();
     let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
@@ -144,6 +150,9 @@ fn write_until_killed(input: &mut ChildStdin, output: ChildStdout, texts: &[Stri
         let answer = answer["result"]["content"][0]["text"].as_str().expect("an answer").to_owned();
         let (_, id) = answer.split_once("mem_").unwrap_or_else(|| panic!("an id in {answer}"));
         acknowledged.insert(format!("mem_{}", &id[..10]), text.clone());
+        if told.send(()).is_err() {
+            break;
+        }
     }
     acknowledged
 }
@@ -174,8 +183,18 @@ fn a_server_killed_at_any_moment_keeps_every_id_it_acknowledged() {
         let mut input = server.stdin.take().expect("piped");
         let output = server.stdout.take().expect("piped");
         let new = thread::scope(|scope| {
-            let client = scope.spawn(|| write_until_killed(&mut input, output, &texts));
-            thread::sleep(moments.within(Duration::from_millis(20), Duration::from_millis(600)));
+            let (told, heard) = channel();
+            let (input, texts) = (&mut input, &texts);
+            let client = scope.spawn(move || write_until_killed(input, output, texts, &told));
+            if round % 2 == 0 {
+                thread::sleep(moments.within(Duration::from_millis(20), Duration::from_millis(600)));
+            } else {
+                // Amid its work, however slow the machine is.
+                let answers = 4 + moments.next() % 12;
+                let came = (0..answers).take_while(|_| heard.recv_timeout(PATIENCE).is_ok()).count();
+                assert!(came > 0, "round {round}: it answers");
+                thread::sleep(moments.within(Duration::ZERO, Duration::from_millis(20)));
+            }
             server.kill().expect("killed");
             client.join().expect("the client ends with the server")
         });
