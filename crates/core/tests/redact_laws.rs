@@ -213,7 +213,7 @@ fn adversarial(len: usize) -> Vec<(&'static str, String)> {
 /// A rule that looked at every pair of places would not come to an end here.
 #[test]
 fn long_adversarial_texts_come_out_stable() {
-    for (piece, text) in adversarial(250_000) {
+    for (piece, text) in adversarial(100_000) {
         let once = redact(&text);
         assert_eq!(redact(&once.text).text, once.text, "{piece:?}");
     }

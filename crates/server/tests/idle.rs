@@ -38,7 +38,7 @@ fn left_after_silence(idle: bool, patience: Duration) -> i64 {
     let mut settings = Settings::for_home(home.path());
     settings.config.maintain.idle = idle;
     let source: EngineSource = Arc::new(move || Ok(Engine::new(settings.clone())));
-    let options = Options { upkeep_after: Duration::from_secs(1), ..Options::default() };
+    let options = Options { upkeep_after: Duration::from_millis(300), ..Options::default() };
     let waiting = || {
         let look = run(&engine, "consolidate", json!({ "dry_run": true }));
         look["episodes_covered"].as_i64().expect("a number")
@@ -56,7 +56,7 @@ fn left_after_silence(idle: bool, patience: Duration) -> i64 {
             lines.next_line().await.expect("readable").expect("an answer");
             let begun = std::time::Instant::now();
             while waiting() > 0 && begun.elapsed() < patience {
-                tokio::time::sleep(Duration::from_millis(100)).await;
+                tokio::time::sleep(Duration::from_millis(50)).await;
             }
             drop((input, lines));
             waiting()
@@ -74,5 +74,5 @@ fn a_silent_client_gives_time_for_what_is_due() {
 
 #[test]
 fn no_upkeep_when_the_configuration_says_so() {
-    assert_eq!(left_after_silence(false, Duration::from_secs(4)), 3);
+    assert_eq!(left_after_silence(false, Duration::from_millis(1_500)), 3);
 }

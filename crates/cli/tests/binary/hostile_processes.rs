@@ -73,7 +73,7 @@ fn field_case_24_killed_at_any_moment_nothing_acknowledged_is_lost() {
         &["backup", "create"],
         &["remember", "said just before the end"],
     ];
-    for (round, after) in [40, 150, 400, 700].into_iter().enumerate() {
+    for (round, after) in [30, 90, 220, 450].into_iter().enumerate() {
         for arguments in work {
             let source = format!("round {round}");
             let last = (arguments[0] == "import").then_some(&source);

@@ -1,7 +1,7 @@
 //! SIGKILL at random moments: what was acknowledged is there word for word, nothing is half there, `doctor` is
 //! content and the next start works.
 //!
-//! `STRATA_TEST_KILLS` sets the rounds of each test (without it they come to 48 together), and
+//! `STRATA_TEST_KILLS` sets the rounds of each test (without it they come to 39 together), and
 //! `STRATA_TEST_SEED` the moments.
 
 #![expect(clippy::print_stdout, reason = "a run that fails is repeated with the seed that it printed")]
@@ -12,6 +12,7 @@ use std::{
     io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
     process::{ChildStdin, ChildStdout, Command, Stdio},
+    sync::mpsc::{Sender, channel},
     thread,
     time::{Duration, Instant},
 };
@@ -122,8 +123,13 @@ fn assert_content(binary: &Binary<'_>) -> Value {
 }
 
 /// A client that sends memories one after the other until its server is gone; the ids that were acknowledged,
-/// with their texts.
-fn write_until_killed(input: &mut ChildStdin, output: ChildStdout, texts: &[String]) -> Texts {
+/// with their texts. Each is told when it comes.
+fn write_until_killed(
+    input: &mut ChildStdin,
+    output: ChildStdout,
+    texts: &[String],
+    told: &Sender<()>,
+) -> Texts {
     let mut lines = BufReader::new(output).lines();
     let mut acknowledged = Texts::new();
     let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
@@ -144,6 +150,9 @@ fn write_until_killed(input: &mut ChildStdin, output: ChildStdout, texts: &[Stri
         let answer = answer["result"]["content"][0]["text"].as_str().expect("an answer").to_owned();
         let (_, id) = answer.split_once("mem_").unwrap_or_else(|| panic!("an id in {answer}"));
         acknowledged.insert(format!("mem_{}", &id[..10]), text.clone());
+        if told.send(()).is_err() {
+            break;
+        }
     }
     acknowledged
 }
@@ -157,7 +166,7 @@ fn a_server_killed_at_any_moment_keeps_every_id_it_acknowledged() {
     let binary = strata(&home);
     let mut moments = Moments::new(1);
     let (mut acknowledged, mut sent) = (Texts::new(), BTreeSet::new());
-    let rounds = rounds(16);
+    let rounds = rounds(10);
     let mut round = 0;
     // On a slow machine a server may be killed before it answers anything.
     while round < rounds || (acknowledged.len() <= ENOUGH && round < 8 * rounds) {
@@ -174,8 +183,18 @@ fn a_server_killed_at_any_moment_keeps_every_id_it_acknowledged() {
         let mut input = server.stdin.take().expect("piped");
         let output = server.stdout.take().expect("piped");
         let new = thread::scope(|scope| {
-            let client = scope.spawn(|| write_until_killed(&mut input, output, &texts));
-            thread::sleep(moments.within(Duration::from_millis(20), Duration::from_millis(600)));
+            let (told, heard) = channel();
+            let (input, texts) = (&mut input, &texts);
+            let client = scope.spawn(move || write_until_killed(input, output, texts, &told));
+            if round % 2 == 0 {
+                thread::sleep(moments.within(Duration::from_millis(20), Duration::from_millis(600)));
+            } else {
+                // Amid its work, however slow the machine is.
+                let answers = 4 + moments.next() % 12;
+                let came = (0..answers).take_while(|_| heard.recv_timeout(PATIENCE).is_ok()).count();
+                assert!(came > 0, "round {round}: it answers");
+                thread::sleep(moments.within(Duration::ZERO, Duration::from_millis(20)));
+            }
             server.kill().expect("killed");
             client.join().expect("the client ends with the server")
         });
@@ -206,8 +225,8 @@ fn an_import_killed_at_any_moment_keeps_what_it_reported_and_completes_later() {
     let mut moments = Moments::new(2);
     let (mut acknowledged, mut sent) = (BTreeSet::new(), BTreeSet::new());
     let mut usual = Duration::from_millis(300);
-    for round in 0..rounds(10) {
-        let texts: BTreeSet<String> = (0..800).map(|_| moments.text()).collect();
+    for round in 0..rounds(7) {
+        let texts: BTreeSet<String> = (0..600).map(|_| moments.text()).collect();
         let turns = texts.iter().enumerate().map(|(n, text)| {
             format!("{}\n", json!({ "id": n, "session": n / 50, "speaker": "Ann", "text": text }))
         });

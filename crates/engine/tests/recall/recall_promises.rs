@@ -44,14 +44,14 @@ fn reopened(s: Session) -> Session {
     opened_at(s, 0)
 }
 
-/// The transcript of the tour and a few hundred generated memories, some corrected, some forgotten.
-fn furnished() -> Session {
+/// The transcript of the tour and so many generated memories, some corrected, some forgotten.
+fn furnished(memories: usize) -> Session {
     let mut s = Session::new();
     s.set_kind(PrincipalKind::Human);
     s.secret = Some(SecretKey::derive("correct horse", &[3; 16], DerivationParams::CHEAP).expect("derived"));
     s.ok("init", json!({}));
     import(&s, TRANSCRIPT);
-    for n in 0..240 {
+    for n in 0..memories {
         let id = s.remember(&format!(
             "The {} service in region {} listens on port {} and is owned by team {}.",
             ["billing", "search", "mail", "media", "login"][n % 5],
@@ -189,14 +189,17 @@ fn what_an_unfinished_index_leaves_out_is_said() {
 
 #[test]
 fn a_deleted_index_a_restored_ledger_and_a_fresh_start_give_the_same_answers() {
-    let s = settled(furnished());
+    let s = settled(furnished(240));
     let questions = questions();
     let first = answers(&s, &questions);
     let answered = first.iter().filter(|a| a.contains("_")).count();
     assert!(answered * 10 >= questions.len() * 8, "{answered} of {}", questions.len());
-    assert_eq!(answers(&s, &questions), first, "warm");
+    // Where the index itself is the same, a part of them would show a difference.
+    let part = |answers: &[String]| answers.iter().step_by(5).cloned().collect::<Vec<_>>();
+    let (some, first_of_some) = (part(&questions), part(&first));
+    assert_eq!(answers(&s, &some), first_of_some, "warm");
     let s = reopened(s);
-    assert_eq!(answers(&s, &questions), first, "cold");
+    assert_eq!(answers(&s, &some), first_of_some, "cold");
     s.home.lose_indexes();
     let s = settled(reopened(s));
     assert_eq!(answers(&s, &questions), first, "index deleted");
@@ -204,11 +207,11 @@ fn a_deleted_index_a_restored_ledger_and_a_fresh_start_give_the_same_answers() {
     for n in 0..30 {
         s.remember(&format!("The billing service in region {} was shut down, incident {n}.", n % 12));
     }
-    assert_ne!(answers(&s, &questions), first, "what came later takes part");
+    assert_ne!(answers(&s, &some), first_of_some, "what came later takes part");
     s.ok("backup_restore", json!({ "id": backup["id"], "force": true }));
     let s = settled(s);
     assert_eq!(answers(&s, &questions), first, "restored");
-    assert_eq!(answers(&reopened(s), &questions), first, "restored and cold");
+    assert_eq!(answers(&reopened(s), &some), first_of_some, "restored and cold");
 }
 
 #[test]
@@ -412,7 +415,7 @@ fn a_brief_question_finds_what_one_of_its_words_names() {
 
 #[test]
 fn a_limit_above_the_highest_is_said_to_be_lowered() {
-    let s = furnished();
+    let s = furnished(40);
     let answer = s.ok("recall", json!({ "query": "which port does billing use", "limit": 99_999 }));
     assert_eq!(answer["out_of_range"], json!([{ "argument": "limit", "asked": 99_999, "taken": 100 }]));
     assert!(s.text("recall", json!({ "query": "port", "limit": 99_999 })).contains("lowered to 100"));
@@ -421,7 +424,7 @@ fn a_limit_above_the_highest_is_said_to_be_lowered() {
 
 #[test]
 fn near_misses_fit_into_the_budget_too() {
-    let s = furnished();
+    let s = furnished(40);
     let asked = |budget: u32| {
         let arguments = json!({ "query": "which port does billing use", "limit": 3, "explain": true, "budget_tokens": budget });
         (s.ok("recall", arguments.clone()), s.text("recall", arguments))
@@ -439,7 +442,7 @@ fn near_misses_fit_into_the_budget_too() {
 
 #[test]
 fn an_explanation_is_told_in_words() {
-    let s = furnished();
+    let s = furnished(40);
     let text =
         s.text("recall", json!({ "query": "which port does billing use", "limit": 1, "explain": true }));
     for part in ["score ", "lexical +", "rank by words #1", "BM25 ", "evidence: ", "% of the query's words"] {

@@ -171,7 +171,7 @@ impl OutputLater for Command {
 /// Added one at a time, the index stays linear. 60 000 in a release build, fewer otherwise.
 #[test]
 fn field_case_25_single_adds_keep_the_file_linear() {
-    let length = scaled(60_000, 3_000);
+    let length = scaled(60_000, 2_400);
     let home = TestHome::new().existing();
     let index = open(&home);
     let truth = Truth::new(Vec::new());
@@ -204,9 +204,9 @@ fn contains(haystack: &[u8], needle: &str) -> bool {
 #[test]
 fn a_purge_leaves_no_byte_and_nothing_else_changes() {
     let secret = "zanzibarquartz";
-    let mut log = history(141, 2_300);
+    let mut log = history(141, 2_000);
     // One that will be folded, one that stays in the tail, and a dead one.
-    for (at, number) in [(40, 90_001), (2_290, 90_002), (100, 90_003)] {
+    for (at, number) in [(40, 90_001), (1_990, 90_002), (100, 90_003)] {
         log[at].source = memory(number);
         log[at].subject = Some(strata_store::index::Subject {
             keep_text: true,
@@ -214,8 +214,8 @@ fn a_purge_leaves_no_byte_and_nothing_else_changes() {
             ..subject("alpha", format!("the {secret} of {number} was moved"))
         });
     }
-    log[2_000].source = memory(90_003);
-    log[2_000].subject = None;
+    log[1_700].source = memory(90_003);
+    log[1_700].subject = None;
     let purged = [memory(90_001), memory(90_002), memory(90_003)];
     let home = TestHome::new().existing();
     let index = open(&home);

@@ -5,7 +5,7 @@ use strata_store::{Control, faults::FaultPlan};
 
 #[test]
 fn one_by_one_in_bulk_and_rebuilt_are_alike() {
-    let log = history(11, scaled(9_000, 2_600));
+    let log = history(11, scaled(9_000, 2_000));
     let whole = Truth::new(log.clone());
     let (bulk, single, again) =
         (TestHome::new().existing(), TestHome::new().existing(), TestHome::new().existing());
@@ -18,7 +18,7 @@ fn one_by_one_in_bulk_and_rebuilt_are_alike() {
         growing.push(change);
         follow(&one_by_one, &growing);
     }
-    let questions = scaled(500, 200).unsigned_abs();
+    let questions = scaled(500, 120).unsigned_abs();
     assert_alike(&in_bulk, &one_by_one, questions);
 
     let rebuilt = open(&again);
