@@ -26,7 +26,7 @@ use crate::{
     context::hot,
     error::Error,
     judge::{self, Judge},
-    knowledge::{access, l0, routing::words::Words, vault::VaultState},
+    knowledge::{access, l0, routing::words::Words, vault::VaultState, vectors},
     operation::Call,
     searcher::Searcher,
     settings::Settings,
@@ -49,6 +49,7 @@ pub struct Engine {
     uses: Uses,
     accesses: access::Waiting,
     index_entries: l0::Kept,
+    section_vectors: vectors::Kept,
     hot_pages: hot::Recent,
     vault: VaultState,
     judge: OnceLock<Option<Box<dyn Judge>>>,
@@ -92,6 +93,7 @@ impl Engine {
             uses: Uses::default(),
             accesses: access::Waiting::default(),
             index_entries: l0::Kept::default(),
+            section_vectors: vectors::Kept::default(),
             hot_pages: hot::Recent::default(),
             vault,
             judge: OnceLock::new(),
@@ -366,6 +368,11 @@ impl Engine {
     /// Entries of the index of knowledge that were read.
     pub(crate) fn index_entries(&self) -> &l0::Kept {
         &self.index_entries
+    }
+
+    /// Vectors of sections of knowledge.
+    pub(crate) fn section_vectors(&self) -> &vectors::Kept {
+        &self.section_vectors
     }
 
     /// The hot pages that were shown lately.

@@ -9,8 +9,9 @@ pub mod shift;
 use strata_core::{
     knowledge::{changelog::Operation as Logged, digest::body_token},
     markdown::{
-        Outline,
+        Entry, Outline,
         edit::{EditError, Heading},
+        find_entry,
     },
     policy::Action,
 };
@@ -39,14 +40,14 @@ fn no_file(place: &Place) -> Error {
 ///
 /// # Errors
 /// There is none, or several and no number.
-fn position(outline: &Outline<'_>, section: &str, ordinal: Option<u32>) -> Result<usize, Error> {
+fn position(entries: &[Entry], section: &str, ordinal: Option<u32>) -> Result<usize, Error> {
     let ordinal = ordinal.map(|ordinal| ordinal as usize);
-    let found = outline.find(section, ordinal).ok_or_else(|| Error::NotFound {
+    let found = find_entry(entries, section, ordinal).ok_or_else(|| Error::NotFound {
         what: "section",
         id: section.to_owned(),
         hint: "`list_sections` lists the headings of the file".into(),
     })?;
-    if ordinal.is_none() && outline.find(section, Some(2)).is_some() {
+    if ordinal.is_none() && find_entry(entries, section, Some(2)).is_some() {
         return Err(Error::argument(
             "section",
             "is the heading of several sections",

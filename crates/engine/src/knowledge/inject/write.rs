@@ -13,13 +13,17 @@ use strata_core::{
 
 use super::{
     beside::{self, Found, Ruling},
+    nearby::Nearby,
     reply::{About, Response},
 };
 use crate::{
     engine::Engine,
     error::Error,
     gate::Gate,
-    knowledge::vault::{self, Change, Edited, Event, Place, Written},
+    knowledge::{
+        files,
+        vault::{self, Change, Edited, Event, Place, Written},
+    },
     operation::Call,
     render::shortened,
 };
@@ -52,9 +56,13 @@ pub(super) fn write(engine: &Engine, call: &Call<'_>, asked: &Asked<'_>) -> Resu
             return Ok(Done { response: Response::Routed(refusal), written: None });
         }
     };
-    let place = vault::locate(engine, call, "domain", checked.domain.as_str())?;
+    let seen = vault::look_around(engine, call)?;
+    let place = vault::locate_among(&seen, call, "domain", checked.domain.as_str())?;
     let domain = place.domain().to_owned();
-    let elsewhere = beside::elsewhere(engine, call, &place, &checked)?;
+    let files = files::readable_of(engine, call, vault::visible(&seen))?;
+    let elsewhere = beside::elsewhere(&files, &place, &checked);
+    let nearby = Nearby::of(engine, call, &files, &place, &checked)?;
+    let near = nearby.near();
     let write = Write {
         domain: &domain,
         heading: &checked.heading,
@@ -66,6 +74,7 @@ pub(super) fn write(engine: &Engine, call: &Call<'_>, asked: &Asked<'_>) -> Resu
         min_family: beside::min_family(engine),
         size_ceiling: engine.settings().config.knowledge.consolidate.size_ceiling,
         least_alike: engine.settings().config.knowledge.dedup_threshold,
+        meaning: nearby.meaning(&near),
     };
     let (decided, old_text, written) = make(engine, call, &place, asked, &write, elsewhere.as_ref())?;
     let about = About {
@@ -75,6 +84,8 @@ pub(super) fn write(engine: &Engine, call: &Call<'_>, asked: &Asked<'_>) -> Resu
         is_new: written.before.is_none(),
         old_text: old_text.as_deref(),
         redacted: &checked.redacted,
+        nearby: &nearby,
+        words_are_set: write.least_alike.is_some(),
         has_vectors: !written.is_changed() || beside::is_indexed(engine, call),
         tag: beside::tag(engine),
     };

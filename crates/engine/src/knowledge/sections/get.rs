@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_core::{knowledge::digest::body_token, markdown::Outline, redact::redact};
+use strata_core::{knowledge::digest::body_token, redact::redact};
 
 use super::{existing, position};
 use crate::{
@@ -76,9 +76,8 @@ impl Operation for GetSection {
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let place = existing(engine, call, &request.domain)?;
         let read = vault::read(engine, call, &place)?;
-        let outline = Outline::parse(read.text());
-        let at = position(&outline, &request.section, request.ordinal)?;
-        let (body, file) = (outline.body(at), place.path.to_string());
+        let at = position(read.file.entries(), &request.section, request.ordinal)?;
+        let (body, file) = (read.file.body(at), place.path.to_string());
         let shown = redact(body);
         let text = shown.text.as_ref();
         let offset = text.floor_char_boundary(request.offset.unwrap_or(0) as usize);
@@ -95,7 +94,7 @@ impl Operation for GetSection {
         access::log(engine, call, &[one]);
         Ok(Response {
             success: true,
-            section: outline.entries()[at].heading.clone(),
+            section: read.file.entries()[at].heading.clone(),
             content: page.to_owned(),
             hash: body_token(body),
             size_bytes: text.len(),
