@@ -245,7 +245,6 @@ pub const KEYS: &[Key] = &[
         project: Narrowing::Word("enforce"),
         get: |c| Some(c.routing.mode.as_str().into()),
         set: |c, v| word(v, RoutingMode::parse, &mut c.routing.mode),
-        ..NONE
     },
     Key {
         name: "routing.enforce_direct_writes",

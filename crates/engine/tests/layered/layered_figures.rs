@@ -3,6 +3,8 @@
 //! prints the figures, as time of the clock and as time that the calling thread was at work. On a machine that others use
 //! too, the least of several medians tells most, and of it the time at work.
 
+#![expect(clippy::print_stdout, reason = "the figures are the point")]
+
 use std::{
     fmt::Write as _,
     time::{Duration, Instant},
@@ -87,7 +89,7 @@ fn drawn(seed: u64) -> usize {
 
 /// Some lines on two things, in English or Chinese.
 fn body(seed: u64) -> String {
-    let chinese = drawn(seed) % 3 == 0;
+    let chinese = drawn(seed).is_multiple_of(3);
     let mut text = String::new();
     for line in 0..3 + drawn(seed + 7) as u64 % 3 {
         let pick = |salt: u64| drawn(seed * 31 + line * 101 + salt);
@@ -102,7 +104,7 @@ fn body(seed: u64) -> String {
             .replace("{t}", ["core", "data", "平台", "支付"][pick(8) % 4]);
         let _ = writeln!(text, "{filled}");
     }
-    if drawn(seed + 3) % 25 == 0 {
+    if drawn(seed + 3).is_multiple_of(25) {
         text.push_str("TODO: check it before 2026-01-15\n");
     }
     text
