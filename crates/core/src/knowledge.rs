@@ -12,6 +12,7 @@ pub mod governance;
 pub mod health;
 pub mod inject;
 pub mod l0;
+pub mod meaning;
 pub mod name;
 pub mod part;
 pub mod pointer;

@@ -1,5 +1,6 @@
-//! How long governance looks at 2 000 sections. `cargo test --profile fast -p strata-core --test knowledge_figures -- --nocapture`
-//! prints the figures; a debug build only holds that nothing compares everything with everything.
+//! How long governance looks at 2 000 sections: `cargo test --profile fast -p strata-core --test knowledge_figures -- --nocapture`
+//! prints the figures. What is held is a law, not a time: four times as many sections take about four times as long, because
+//! nothing compares everything with everything. A time depends on the machine, and on what else it does.
 
 #![expect(clippy::print_stdout, reason = "the figures are the point")]
 
@@ -13,6 +14,7 @@ use strata_core::knowledge::{
     governance::Governance,
     health,
     inject::{Action, Write, decide},
+    meaning::Meaning,
     part::parts,
     promotion::{MOST_PAIRS, TOPIC_COSINE, Vectors, clusters, nearest_pairs},
     rot,
@@ -20,13 +22,11 @@ use strata_core::knowledge::{
 use strata_core::markdown::edit::Heading;
 use strata_core::{route::built_in, vector, vocabulary::Vocabulary};
 
-const FILES: usize = 50;
-const SECTIONS: usize = 40;
-
-/// Half a second in an optimised build; a debug build is some fifteen times slower.
-fn limit(milliseconds: u64) -> Duration {
-    Duration::from_millis(if cfg!(debug_assertions) { milliseconds * 30 } else { milliseconds })
-}
+/// A debug build, some fifteen times slower, looks at fewer.
+const FILES: usize = if cfg!(debug_assertions) { 16 } else { 48 };
+const SECTIONS: usize = 42;
+/// Each time is the least of so many.
+const TIMES: usize = 3;
 
 /// Time that this thread was at work: others may use the machine, too. Where the system does not tell, time of the clock.
 fn at_work(begun: Instant) -> Duration {
@@ -35,14 +35,31 @@ fn at_work(begun: Instant) -> Duration {
     spent.map_or_else(|| begun.elapsed(), Duration::from_nanos)
 }
 
+/// What the work makes, and the least time that it took.
+fn least<T>(mut work: impl FnMut() -> T) -> (T, Duration) {
+    let mut run = || {
+        let begun = Instant::now();
+        let before = at_work(begun);
+        let made = work();
+        (made, at_work(begun).saturating_sub(before))
+    };
+    let (mut made, mut took) = run();
+    for _ in 1..TIMES {
+        let (again, time) = run();
+        (made, took) = (again, took.min(time));
+    }
+    (made, took)
+}
+
+/// Prints the time that `work` takes for all files. For a quarter of them it takes about a quarter of it.
 #[track_caller]
-fn timed<T>(what: &str, most: Duration, work: impl FnOnce() -> T) -> T {
-    let begun = Instant::now();
-    let before = at_work(begun);
-    let made = work();
-    let took = at_work(begun).saturating_sub(before);
-    println!("{what}: {:.1} ms", took.as_secs_f64() * 1_000.0);
-    assert!(took < most, "{what} took {took:?}");
+fn scales<T>(what: &str, all: &[(String, String)], work: impl Fn(&[(String, String)]) -> T) -> T {
+    let (_, quarter) = least(|| work(&all[..all.len() / 4]));
+    let (made, whole) = least(|| work(all));
+    println!("{what}: {:.1} ms", whole.as_secs_f64() * 1e3);
+    // What is square takes sixteen times as long. A millisecond may pass for other reasons.
+    let most = quarter * 9 + Duration::from_millis(1);
+    assert!(whole < most, "{what}: {whole:?} for all, {quarter:?} for a quarter");
     made
 }
 
@@ -102,19 +119,19 @@ fn vault() -> Vec<(String, String)> {
 }
 
 #[test]
-fn two_thousand_sections_are_audited_and_validated_soon() {
+fn audit_validation_and_plan_take_time_by_the_number_of_sections() {
     let vault = vault();
-    let rot = timed("audit", limit(500), || {
+    let rot = scales("audit", &vault, |vault| {
         let cut: Vec<(&str, Vec<_>)> =
             vault.iter().map(|(path, text)| (path.as_str(), parts(text))).collect();
         let all = cut.iter().flat_map(|(file, parts)| parts.iter().map(move |part| (*file, part)));
         let all: Vec<rot::Part<'_>> =
             all.map(|(file, part)| rot::Part { file, heading: &part.heading, body: part.body }).collect();
-        assert_eq!(all.len(), FILES * SECTIONS);
+        assert_eq!(all.len(), vault.len() * SECTIONS);
         rot::audit(&all, Date::constant(2026, 6, 1), built_in())
     });
     assert!(rot.score(0) <= 100);
-    let open = timed("validate", limit(500), || {
+    let open = scales("validate", &vault, |vault| {
         let states = vault.iter().map(|(_, text)| {
             let sound = health::score(text, 1.0, health::wiki_links(text).len());
             assert!(sound.score > 0.0);
@@ -124,9 +141,10 @@ fn two_thousand_sections_are_audited_and_validated_soon() {
     });
     let marked = FILES * (0..SECTIONS).filter(|at| at.is_multiple_of(9)).count();
     assert!(open >= marked, "{open}");
-    let files = vault.iter().map(|(path, text)| File { path, domain: path.trim_end_matches(".md"), text });
-    let files: Vec<File<'_>> = files.collect();
-    let plan = timed("plan", limit(500), || {
+    let plan = scales("plan", &vault, |vault| {
+        let files =
+            vault.iter().map(|(path, text)| File { path, domain: path.trim_end_matches(".md"), text });
+        let files: Vec<File<'_>> = files.collect();
         Plan::of(&files, &Standing::default(), built_in(), Vocabulary::built_in())
     });
     assert_eq!(plan.found[0], open);
@@ -151,39 +169,38 @@ fn two_thousand_vectors_are_grouped_and_paired_soon() {
     }
     let vectors = Vectors { rows: &rows, scales: &scales, dimension };
     let groups: Vec<usize> = (0..count).map(|at| at / SECTIONS).collect();
-    let found = timed("clusters", limit(500), || clusters(&vectors, TOPIC_COSINE).expect("they fit"));
+    let (found, took) = least(|| clusters(&vectors, TOPIC_COSINE).expect("they fit"));
+    println!("clusters: {:.1} ms", took.as_secs_f64() * 1e3);
     assert!(found.is_empty(), "random directions are apart");
-    let pairs =
-        timed("pairs", limit(500), || nearest_pairs(&vectors, &groups, 0.1, MOST_PAIRS).expect("they fit"));
+    let (pairs, took) = least(|| nearest_pairs(&vectors, &groups, 0.1, MOST_PAIRS).expect("they fit"));
+    println!("pairs: {:.1} ms", took.as_secs_f64() * 1e3);
     assert_eq!(pairs.len(), MOST_PAIRS);
 }
 
 #[test]
-fn a_write_is_decided_soon() {
+fn a_write_is_decided_in_time_by_the_size_of_the_file() {
     let vault = vault();
     let heading = Heading::parse("New section").expect("a heading");
     let content =
         "The gateway of the pool holds 12 entries and the quota is asked every 3 minutes.\nIt is new.";
-    let write = |mode| Write {
+    let write = Write {
         domain: "d",
         heading: &heading,
         content,
-        mode,
+        mode: Mode::Upsert,
         fuse: false,
         expected_hash: None,
         provenance: None,
         min_family: Some(2),
         size_ceiling: 0.9,
         least_alike: None,
+        meaning: Meaning::unknown(),
     };
-    // Patterns are compiled when they are first used.
-    decide(Some(&vault[1].1), &write(Mode::Upsert), None).expect("decided");
-    let made = timed("one file of 40 sections", limit(6), || {
-        decide(Some(&vault[0].1), &write(Mode::Upsert), None).expect("decided")
-    });
+    let (made, took) = least(|| decide(Some(&vault[0].1), &write, None).expect("decided"));
+    println!("a write into one file of {SECTIONS} sections: {:.1} ms", took.as_secs_f64() * 1e3);
     assert!(matches!(made.action, Action::SectionCreated | Action::DeferredFusion));
-    let whole: String = vault.iter().map(|(_, text)| text.as_str()).collect();
-    timed("one file of 2 000 sections", limit(150), || {
-        decide(Some(&whole), &write(Mode::Upsert), None).expect("decided")
+    scales("a write into one file of all sections", &vault, |vault| {
+        let whole: String = vault.iter().map(|(_, text)| text.as_str()).collect();
+        decide(Some(&whole), &write, None).expect("decided")
     });
 }

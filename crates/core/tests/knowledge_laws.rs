@@ -6,6 +6,7 @@ use strata_core::knowledge::{
     dedup::Mode,
     family::MIN_FAMILY,
     inject::{Action, Decided, Handshake, InjectError, Provenance, Write, decide},
+    meaning::Meaning,
 };
 use strata_core::markdown::{
     Outline,
@@ -83,6 +84,7 @@ fn injected(
         min_family: Some(MIN_FAMILY),
         size_ceiling: 0.9,
         least_alike: None,
+        meaning: Meaning::unknown(),
     };
     decide(text, &write, None)
 }

@@ -25,7 +25,7 @@ use crate::{
     clock::{Clock, IdSource, SystemClock, SystemIds},
     error::Error,
     judge::{self, Judge},
-    knowledge::{access, l0, routing::words::Words, vault::VaultState},
+    knowledge::{access, l0, routing::words::Words, vault::VaultState, vectors},
     operation::Call,
     searcher::Searcher,
     settings::Settings,
@@ -48,6 +48,7 @@ pub struct Engine {
     uses: Uses,
     accesses: access::Waiting,
     index_entries: l0::Kept,
+    section_vectors: vectors::Kept,
     vault: VaultState,
     judge: OnceLock<Option<Box<dyn Judge>>>,
     words: OnceLock<Words>,
@@ -90,6 +91,7 @@ impl Engine {
             uses: Uses::default(),
             accesses: access::Waiting::default(),
             index_entries: l0::Kept::default(),
+            section_vectors: vectors::Kept::default(),
             vault,
             judge: OnceLock::new(),
             words: OnceLock::new(),
@@ -363,6 +365,11 @@ impl Engine {
     /// Entries of the index of knowledge that were read.
     pub(crate) fn index_entries(&self) -> &l0::Kept {
         &self.index_entries
+    }
+
+    /// Vectors of sections of knowledge.
+    pub(crate) fn section_vectors(&self) -> &vectors::Kept {
+        &self.section_vectors
     }
 
     /// Accesses that the ledger does not know of yet.

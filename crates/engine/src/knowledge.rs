@@ -1,6 +1,7 @@
 //! Durable knowledge in the vault: files of sections, their index, routes and todos. One operation per file.
 
 pub mod access;
+mod bands;
 pub mod bring;
 pub mod changelog;
 pub mod entry;
@@ -21,3 +22,4 @@ pub mod semantic;
 pub mod todo;
 pub mod upkeep;
 pub mod vault;
+pub(crate) mod vectors;

@@ -85,6 +85,15 @@ impl Searcher {
         }
     }
 
+    /// Why no text can be told by its meaning, if none can. That the vectors in the index are another model's is no reason.
+    pub(crate) fn speechless(&self) -> Option<String> {
+        match self.loaded() {
+            Ok(_) if self.words_only => Some("words alone were asked for".to_owned()),
+            Ok(_) => None,
+            Err(reason) => Some(reason.clone()),
+        }
+    }
+
     /// Why the model gave no answer when it was asked last, if it gave none.
     pub fn failure(&self) -> Option<EmbedError> {
         self.loaded().as_ref().ok()?.failure()

@@ -11,6 +11,7 @@ use strata_core::{
     knowledge::{
         dedup::{self, Known, Mode},
         family,
+        meaning::Bands,
         name::{Name, VaultPath},
         pointer,
     },
@@ -131,7 +132,7 @@ pub fn vault_edits(data: &[u8]) {
     let known = outline.entries().iter().enumerate().take(4);
     let known: Vec<_> = known.map(|(i, e)| Known { heading: &e.heading, body: outline.body(i) }).collect();
     for mode in [Mode::Upsert, Mode::Append, Mode::Merge] {
-        let found = dedup::resolve(mode, heading.as_str(), body.as_str(), &known, &[]);
+        let found = dedup::resolve(mode, heading.as_str(), body.as_str(), &known, &[], &Bands::default());
         assert!(found.likest.is_none_or(|like| like.index < known.len()));
     }
     if let Ok(edited) = edit::insert(file, Place::Last, &heading, &body) {

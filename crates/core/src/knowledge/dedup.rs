@@ -5,7 +5,7 @@
 
 use std::cell::OnceCell;
 
-use super::words::Words;
+use super::{meaning::Bands, words::Words};
 use crate::{
     duplicate::{Comparison, Difference, DifferenceKind, Prepared, Verdict},
     markdown::heading_key,
@@ -56,10 +56,6 @@ pub struct Neighbour {
     pub cosine: f64,
 }
 
-/// From this cosine on, two sections say so much alike that a person or agent should make one of them.
-/// Calibration may move it.
-pub const FUSE_COSINE: f64 = 0.72;
-
 /// What to do.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
@@ -93,6 +89,8 @@ pub struct Likeness {
     pub index: usize,
     /// 0 to 1: the overlap of words, or the cosine when meaning found it.
     pub similarity: f64,
+    /// The cosine of the two, where it is known and says that they are near.
+    pub cosine: Option<f64>,
     /// By wording; [`Verdict::Different`] when only meaning found it.
     pub verdict: Verdict,
     /// The values that differ.
@@ -101,7 +99,7 @@ pub struct Likeness {
 
 /// Resolves a write of `content` under `heading` against the sections of the same file.
 ///
-/// `neighbours` may be empty: then wording alone decides. The text is compared with every section, some 50 µs each for a
+/// Wording goes before meaning. `neighbours` may be empty: then wording alone decides. A comparison takes some 50 µs for a
 /// few lines.
 pub fn resolve(
     mode: Mode,
@@ -109,51 +107,83 @@ pub fn resolve(
     content: &str,
     known: &[Known<'_>],
     neighbours: &[Neighbour],
+    bands: &Bands,
 ) -> Resolution {
     let key = heading_key(heading);
     let target = known.iter().position(|section| heading_key(section.heading) == key);
     if let Some(index) = target.filter(|index| contains_block(known[*index].body, content)) {
         let similarity = 1.0;
-        let likest = Likeness { index, similarity, verdict: Verdict::Same, differences: Vec::new() };
+        let (verdict, differences) = (Verdict::Same, Vec::new());
+        let likest = Likeness { index, similarity, cosine: None, verdict, differences };
         return Resolution { action: Action::Skip(index), likest: Some(likest) };
     }
-    let likest = likest(target, content, known, neighbours);
+    let likest = likest(target, content, known, (neighbours, bands));
     let action = match mode {
         Mode::Append => target.map_or(Action::Create, Action::Append),
-        Mode::Merge => merge(target, content, known, likest.as_ref()),
-        Mode::Upsert => upsert(target, content, known, likest.as_ref()),
+        Mode::Merge => merge(target, content, known, likest.as_ref(), bands),
+        Mode::Upsert => upsert(target, content, known, likest.as_ref(), bands),
     };
     Resolution { action, likest }
 }
 
-fn merge(target: Option<usize>, content: &str, known: &[Known<'_>], likest: Option<&Likeness>) -> Action {
+fn merge(
+    target: Option<usize>,
+    content: &str,
+    known: &[Known<'_>],
+    likest: Option<&Likeness>,
+    bands: &Bands,
+) -> Action {
     let Some(index) = target else {
-        let same = likest.filter(|like| like.verdict == Verdict::Same);
-        return same.map_or(Action::Create, |like| Action::Skip(like.index));
+        let same = |like: &&Likeness| like.verdict == Verdict::Same || is_said(like, content, known, bands);
+        return likest.filter(same).map_or(Action::Create, |like| Action::Skip(like.index));
     };
+    merge_into(index, content, known)
+}
+
+fn merge_into(index: usize, content: &str, known: &[Known<'_>]) -> Action {
     let missing = missing_lines(known[index].body, content);
     if missing.is_empty() { Action::Skip(index) } else { Action::Merge(index, missing) }
 }
 
-fn upsert(target: Option<usize>, content: &str, known: &[Known<'_>], likest: Option<&Likeness>) -> Action {
+fn upsert(
+    target: Option<usize>,
+    content: &str,
+    known: &[Known<'_>],
+    likest: Option<&Likeness>,
+    bands: &Bands,
+) -> Action {
     let fresh = target.map_or(Action::Create, Action::Append);
     let Some(like) = likest else { return fresh };
+    let is_target = target == Some(like.index);
     match like.verdict {
         Verdict::Same => Action::Skip(like.index),
         Verdict::ChangedValue | Verdict::Opposed
-            if target == Some(like.index)
+            if is_target
                 && is_about_one_thing(&like.differences)
                 && covers(content, known[like.index].body) =>
         {
             Action::Replace(like.index)
         }
-        Verdict::ChangedValue if target != Some(like.index) && is_of_another_thing(&like.differences) => {
-            fresh
+        Verdict::ChangedValue if !is_target && is_of_another_thing(&like.differences) => fresh,
+        Verdict::NearDuplicate | Verdict::Different if is_said(like, content, known, bands) => {
+            Action::Skip(like.index)
         }
         Verdict::ChangedValue | Verdict::Opposed | Verdict::NearDuplicate => Action::DeferFusion(like.index),
-        Verdict::Different if like.similarity >= FUSE_COSINE => Action::DeferFusion(like.index),
+        Verdict::Different if names_two_things(&like.differences) => fresh,
+        Verdict::Different if like.is_from(bands.fuse) => Action::DeferFusion(like.index),
+        Verdict::Different if is_target && like.is_from(bands.merge) => {
+            merge_into(like.index, content, known)
+        }
         Verdict::Different => fresh,
     }
+}
+
+/// Whether the section says the text already: it means the same, has its every word, and no value, name or negation
+/// differs. A text that brings a word of its own may say something new, however near it is.
+fn is_said(like: &Likeness, content: &str, known: &[Known<'_>], bands: &Bands) -> bool {
+    like.is_from(bands.skip)
+        && like.differences.is_empty()
+        && Words::of(known[like.index].body).has_all_of(&Words::of(content))
 }
 
 /// The section that is most like the text: the target before others, wording before meaning.
@@ -161,13 +191,20 @@ fn likest(
     target: Option<usize>,
     content: &str,
     known: &[Known<'_>],
-    neighbours: &[Neighbour],
+    (neighbours, bands): (&[Neighbour], &Bands),
 ) -> Option<Likeness> {
     let text = Prepared::new(content);
-    let read = |index: usize| like(index, &text.compare(&Prepared::new(known[index].body)));
+    let cosine_of = |index: usize| {
+        let near = neighbours.iter().find(|near| near.index == index)?;
+        (near.cosine >= bands.merge).then_some(near.cosine)
+    };
+    let read = |index: usize| {
+        let found = text.compare(&Prepared::new(known[index].body));
+        Likeness { cosine: cosine_of(index), ..like(index, &found) }
+    };
     let clash = |index: usize| {
         let found = changed_statement(content, known[index].body)?;
-        Some(like(index, &found))
+        Some(Likeness { cosine: cosine_of(index), ..like(index, &found) })
     };
     let of_target = target.map(read).filter(|like| like.verdict != Verdict::Different);
     if let Some(found) = of_target.or_else(|| target.and_then(clash)) {
@@ -179,11 +216,31 @@ fn likest(
         .filter(|like| like.verdict != Verdict::Different);
     let by_words = worded.max_by(|a, b| rank(a).cmp(&rank(b)).then(a.similarity.total_cmp(&b.similarity)));
     by_words.or_else(|| {
-        let near = neighbours.iter().filter(|n| n.index < known.len() && n.cosine >= FUSE_COSINE);
-        let best = near.max_by(|a, b| a.cosine.total_cmp(&b.cosine))?;
-        let (index, similarity) = (best.index, best.cosine);
-        Some(Likeness { index, similarity, verdict: Verdict::Different, differences: Vec::new() })
+        let mut near: Vec<Likeness> = by_meaning(target, known.len(), neighbours, bands)
+            .into_iter()
+            .map(|near| Likeness { similarity: near.cosine, verdict: Verdict::Different, ..read(near.index) })
+            .collect();
+        let one = near.iter().position(|like| !names_two_things(&like.differences));
+        (!near.is_empty()).then(|| near.swap_remove(one.unwrap_or(0)))
     })
+}
+
+/// Most sections near in meaning that are looked at.
+const MOST_NEAR: usize = 4;
+
+/// The sections that are near in meaning, the nearest first; the target before others where a fusion is to be asked for.
+fn by_meaning(
+    target: Option<usize>,
+    count: usize,
+    neighbours: &[Neighbour],
+    bands: &Bands,
+) -> Vec<Neighbour> {
+    let is_near = |near: &&Neighbour| near.index < count && near.cosine >= bands.merge;
+    let mut near: Vec<Neighbour> = neighbours.iter().filter(is_near).copied().collect();
+    let is_first = |near: &Neighbour| Some(near.index) == target && near.cosine >= bands.fuse;
+    near.sort_by(|a, b| is_first(b).cmp(&is_first(a)).then(b.cosine.total_cmp(&a.cosine)));
+    near.truncate(MOST_NEAR);
+    near
 }
 
 /// Most sections beside the target that are compared in full.
@@ -207,8 +264,15 @@ fn is_comparable(a: &str, b: &str) -> bool {
 }
 
 fn like(index: usize, found: &Comparison) -> Likeness {
-    let similarity = found.similarity;
-    Likeness { index, similarity, verdict: found.verdict, differences: found.differences.clone() }
+    let Comparison { similarity, verdict, differences, .. } = found.clone();
+    Likeness { index, similarity, cosine: None, verdict, differences }
+}
+
+impl Likeness {
+    /// Whether the two are at least this near in meaning.
+    fn is_from(&self, least: f64) -> bool {
+        self.cosine.is_some_and(|cosine| cosine >= least)
+    }
 }
 
 fn rank(like: &Likeness) -> u8 {
@@ -231,6 +295,14 @@ fn is_about_one_thing(differences: &[Difference]) -> bool {
 fn is_of_another_thing(differences: &[Difference]) -> bool {
     use DifferenceKind::{Address, Identifier, Name, Path, Url, Word};
     differences.iter().any(|found| [Address, Identifier, Name, Path, Url, Word].contains(&found.kind))
+}
+
+/// Whether each of two texts in quite other words has a host, name or identifier that stands in the other's place: then each is
+/// about its own, however near they are.
+fn names_two_things(differences: &[Difference]) -> bool {
+    use DifferenceKind::{Address, Identifier, Name, Path, Url};
+    let both = |found: &&Difference| found.a.is_some() && found.b.is_some();
+    differences.iter().filter(both).any(|found| [Address, Identifier, Name, Path, Url].contains(&found.kind))
 }
 
 /// Most statements of the new and of the old text that are compared one by one.
@@ -392,7 +464,7 @@ mod tests {
 
     fn action(mode: Mode, heading: &str, content: &str, known: &[(&str, &str)]) -> Action {
         let known: Vec<Known<'_>> = known.iter().map(|(heading, body)| Known { heading, body }).collect();
-        resolve(mode, heading, content, &known, &[]).action
+        resolve(mode, heading, content, &known, &[], &Bands::default()).action
     }
 
     #[test]
@@ -456,11 +528,54 @@ mod tests {
     fn nearly_the_same_text_asks_for_a_fusion() {
         let near = "The PostgreSQL 15 on prod-db:5432 has a connection pool: 20 max";
         assert_eq!(action(Mode::Upsert, "Database", near, &[("Database", POOL)]), Action::DeferFusion(0));
-        let known = [Known { heading: "Diet", body: "The user is vegetarian." }];
-        let hit = [Neighbour { index: 0, cosine: 0.81 }];
-        let found = resolve(Mode::Upsert, "Food", "Meat is never on the menu here.", &known, &hit);
-        assert_eq!(found.action, Action::DeferFusion(0));
-        assert_eq!(found.likest.map(|like| like.similarity), Some(0.81));
+    }
+
+    /// What is done about a text under another heading than the one that stands there, when the two have this cosine.
+    fn near(content: &str, body: &str, cosine: f64) -> Action {
+        let known = [Known { heading: "Diet", body }];
+        let hit = [Neighbour { index: 0, cosine }];
+        resolve(Mode::Upsert, "Food", content, &known, &hit, &Bands::default()).action
+    }
+
+    #[test]
+    fn what_is_near_in_meaning_asks_for_a_fusion() {
+        let (old, new) = ("The user is vegetarian.", "Meat is never on the menu here.");
+        assert_eq!(near(new, old, 0.81), Action::DeferFusion(0));
+        assert_eq!(near(new, old, 0.99), Action::DeferFusion(0), "it has words of its own");
+        assert_eq!(near(new, old, 0.71), Action::Create);
+        let known = [Known { heading: "Diet", body: old }];
+        let under_it = |cosine| {
+            let hit = [Neighbour { index: 0, cosine }];
+            resolve(Mode::Upsert, "diet", new, &known, &hit, &Bands::default())
+        };
+        assert_eq!(under_it(0.54).action, Action::Append(0));
+        assert_eq!(under_it(0.6).action, Action::Merge(0, new.to_owned()));
+        assert_eq!(under_it(0.8).action, Action::DeferFusion(0));
+        assert_eq!(under_it(0.8).likest.and_then(|like| like.cosine), Some(0.8));
+    }
+
+    #[test]
+    fn meaning_makes_no_duplicate_of_another_value_or_thing() {
+        let old = "The gateway listens on port 8080 and trusts the proxy.";
+        let other = "The gateway listens on port 8081 and trusts the proxy.";
+        assert_eq!(near(other, old, 1.0), Action::DeferFusion(0));
+        assert_eq!(near("It is port 8081 that the gateway has.", old, 0.97), Action::DeferFusion(0));
+        let (one, two) =
+            ("Nightly dumps of orders go to db-7:5432.", "For customers, db-9:5432 takes each dump.");
+        assert_eq!(near(two, one, 0.9), Action::Create, "each names a host of its own");
+    }
+
+    #[test]
+    fn a_text_without_a_word_of_its_own_is_said_already() {
+        let old = "Invoices are sent on Mondays by the mailer. Receipts are kept by the archive.";
+        let new = "Receipts are kept by the archive. Invoices are sent by the mailer on Mondays.";
+        assert_eq!(near(new, old, 0.97), Action::Skip(0));
+        assert_eq!(near(new, old, 0.9), Action::DeferFusion(0));
+        assert_eq!(near(&new.replace("kept", "safely kept"), old, 0.97), Action::DeferFusion(0));
+        let known = [Known { heading: "Diet", body: old }];
+        let hit = [Neighbour { index: 0, cosine: 0.97 }];
+        let found = resolve(Mode::Merge, "Food", new, &known, &hit, &Bands::default());
+        assert_eq!(found.action, Action::Skip(0));
     }
 
     #[test]

@@ -9,16 +9,16 @@ mod provenance;
 use std::borrow::Cow;
 
 use super::{
-    dedup::{self, Known, Likeness, Mode, Resolution},
+    dedup::{self, Known, Likeness, Mode, Neighbour, Resolution},
     digest::{body_token, family_token},
     family,
+    meaning::Meaning,
 };
 use crate::{
     duplicate::{Difference, Verdict},
     markdown::{
         Body, OpenBlock, Outline,
-        edit::{EditError, Heading, Place, append_to_body, insert, replace_body},
-        heading_key,
+        edit::{EditError, Heading, Place, insert},
     },
 };
 
@@ -48,13 +48,16 @@ pub struct Write<'a> {
     /// How alike, 0 to 1, two texts must be at least for the caller to be asked for one text of both; `None`: what the comparison calls
     /// near. Values that differ are asked about in any case.
     pub least_alike: Option<f64>,
+    /// Which sections are near in meaning.
+    pub meaning: Meaning<'a>,
 }
 
 impl Write<'_> {
-    /// Whether a text that is called near is not near enough.
+    /// Whether a text that is called near is not near enough, neither in wording nor in meaning.
     fn leaves_apart(&self, like: &Likeness) -> bool {
         like.verdict == Verdict::NearDuplicate
             && self.least_alike.is_some_and(|least| like.similarity < least)
+            && like.cosine.is_none_or(|cosine| cosine < self.meaning.bands.fuse)
     }
 }
 
@@ -172,6 +175,8 @@ pub struct Match {
     pub heading: String,
     /// 0 to 1.
     pub similarity: f64,
+    /// The cosine of the two, where it is known and says that they are near.
+    pub cosine: Option<f64>,
     /// How it was found.
     pub kind: MatchKind,
     /// What the comparison says.
@@ -326,31 +331,52 @@ impl File<'_> {
         let known = self.known();
         let sections: Vec<Known<'_>> =
             known.iter().map(|(heading, body)| Known { heading, body: body.as_ref() }).collect();
-        let Resolution { mut action, likest } =
-            dedup::resolve(write.mode, write.heading.as_str(), body.as_str(), &sections, &[]);
+        let Resolution { mut action, likest } = dedup::resolve(
+            write.mode,
+            write.heading.as_str(),
+            body.as_str(),
+            &sections,
+            &self.neighbours(&write.meaning),
+            &write.meaning.bands,
+        );
         let asks_for_one = matches!(action, dedup::Action::DeferFusion(_));
         if asks_for_one && likest.as_ref().is_some_and(|like| write.leaves_apart(like)) {
             action = self.target.map_or(dedup::Action::Create, dedup::Action::Append);
         }
-        let likest = likest.map(|like| self.matched(&like));
+        let is_skip = matches!(action, dedup::Action::Skip(_));
+        let likest = likest.map(|like| self.matched(&like, is_skip));
         match action {
             dedup::Action::Create if asks && elsewhere.is_some() => Ok(skipped_for(write, elsewhere)),
             dedup::Action::Create => Ok(Decided { likest, ..self.create(write, body)? }),
             dedup::Action::Append(index) => {
-                let text = append_to_body(self.outline.text(), index, &signed(body.as_str(), write)?)?;
+                let text = self.outline.append_to_body(index, &signed(body.as_str(), write)?)?;
                 Ok(Decided { likest, ..self.changed(Action::Appended, index, text) })
             }
             dedup::Action::Merge(index, lines) => {
-                let text = append_to_body(self.outline.text(), index, &signed(&lines, write)?)?;
+                let text = self.outline.append_to_body(index, &signed(&lines, write)?)?;
                 Ok(Decided { likest, ..self.changed(Action::Merged, index, text) })
             }
             dedup::Action::Replace(index) => {
-                let text = replace_body(self.outline.text(), index, &signed(body.as_str(), write)?)?;
+                let text = self.outline.replace_body(index, &signed(body.as_str(), write)?)?;
                 Ok(Decided { likest, ..self.changed(Action::Replaced, index, text) })
             }
             dedup::Action::Skip(index) => Ok(Decided { likest, ..self.kept(write.mode, index) }),
             dedup::Action::DeferFusion(index) => Ok(Decided { likest, ..self.deferred(index) }),
         }
+    }
+
+    /// The sections that are near in meaning, of those that still read as they did when that was found out.
+    fn neighbours(&self, meaning: &Meaning<'_>) -> Vec<Neighbour> {
+        let place = |heading: &str, body: &str| {
+            let is_same =
+                |index: &usize| self.heading(*index) == heading && self.outline.body(*index) == body;
+            (0..self.outline.entries().len()).find(is_same)
+        };
+        let near = meaning.near.iter();
+        near.filter_map(|near| {
+            Some(Neighbour { index: place(near.heading, near.body)?, cosine: near.cosine })
+        })
+        .collect()
     }
 
     /// The sections as they are compared: without the notes on who wrote them.
@@ -362,20 +388,20 @@ impl File<'_> {
     }
 
     fn create(&self, write: &Write<'_>, body: &Body) -> Result<Decided, InjectError> {
-        let title = format!("# {}\n", write.domain);
-        let (action, file) = if self.is_new {
-            (Action::Created, title.as_str())
+        let signed = signed(body.as_str(), write)?;
+        let (action, text) = if self.is_new {
+            let title = format!("# {}\n", write.domain);
+            (Action::Created, insert(&title, Place::Last, write.heading, &signed)?)
         } else {
-            (Action::SectionCreated, self.outline.text())
+            (Action::SectionCreated, self.outline.insert(Place::Last, write.heading, &signed)?)
         };
-        let text = insert(file, Place::Last, write.heading, &signed(body.as_str(), write)?)?;
-        let after_hash = token_in(&text, write.heading.as_str());
+        let after_hash = Some(body_token(signed.as_str()));
         Ok(Decided { text: Some(text), after_hash, ..about(action, write.heading.as_str()) })
     }
 
     /// The section at this position has changed in `text`.
     fn changed(&self, action: Action, index: usize, text: String) -> Decided {
-        let after_hash = Some(body_token(Outline::parse(&text).body(index)));
+        let after_hash = Some(body_token(self.outline.body_in(&text, index)));
         let is_same = text == self.outline.text();
         Decided {
             text: Some(text).filter(|_| !is_same),
@@ -443,16 +469,19 @@ impl File<'_> {
         Member { heading: self.heading(index).to_owned(), body: self.outline.body(index).to_owned() }
     }
 
-    fn matched(&self, like: &Likeness) -> Match {
+    fn matched(&self, like: &Likeness, is_skip: bool) -> Match {
         let kind = match like.verdict {
             Verdict::Same if like.similarity >= 1.0 => MatchKind::Exact,
             Verdict::Different => MatchKind::Semantic,
+            // By wording alone nothing is a duplicate that is not the same.
+            Verdict::NearDuplicate if is_skip => MatchKind::Semantic,
             _ => MatchKind::Fuzzy,
         };
         Match {
             file: None,
             heading: self.heading(like.index).to_owned(),
             similarity: like.similarity,
+            cosine: like.cosine,
             kind,
             verdict: like.verdict,
             differences: like.differences.clone(),
@@ -466,6 +495,7 @@ fn skipped_for(write: &Write<'_>, elsewhere: Option<&Elsewhere<'_>>) -> Decided 
         file: Some(there.file.to_owned()),
         heading: there.heading.to_owned(),
         similarity: 1.0,
+        cosine: None,
         kind: MatchKind::Exact,
         verdict: Verdict::Same,
         differences: Vec::new(),
@@ -501,13 +531,6 @@ fn signed(text: &str, write: &Write<'_>) -> Result<Body, OpenBlock> {
     let whole =
         write.provenance.map_or_else(|| text.to_owned(), |note| format!("{text}\n{}", note.comment()));
     Body::fit(&whole, "")
-}
-
-fn token_in(text: &str, heading: &str) -> Option<String> {
-    let outline = Outline::parse(text);
-    let same = |index: &usize| heading_key(&outline.entries()[*index].heading) == heading_key(heading);
-    let index = (0..outline.entries().len()).rev().find(same)?;
-    Some(body_token(outline.body(index)))
 }
 
 #[cfg(test)]

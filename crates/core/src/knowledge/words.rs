@@ -28,6 +28,11 @@ impl Words {
         self.digits == other.digits
     }
 
+    /// Whether every word of the other is one of these.
+    pub(super) fn has_all_of(&self, other: &Self) -> bool {
+        other.sorted.iter().all(|word| self.sorted.binary_search(word).is_ok())
+    }
+
     /// The share of words that both have, 0 to 1: twice the common ones by the words of both.
     pub(super) fn shared(&self, other: &Self) -> f64 {
         let (a, b) = (&self.sorted, &other.sorted);
@@ -112,6 +117,8 @@ mod tests {
             assert!((one.shared(&two) - one.shared_with(b)).abs() < 1e-9, "{b}");
         }
         assert_eq!(Words::default().shared(&Words::default()), 0.0);
+        assert!(Words::of("a b c").has_all_of(&Words::of("C a")));
+        assert!(!Words::of("a b").has_all_of(&Words::of("a b c")));
         assert!(Words::of("1,024 rows").has_digits_of(&Words::of("１０２４ rows")));
         assert!(!Words::of("port 80").has_digits_of(&Words::of("port 81")));
     }

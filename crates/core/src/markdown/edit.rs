@@ -37,35 +37,56 @@ pub enum EditError {
 
 /// Replaces the text of a section. Blank lines around the text stay.
 pub fn replace_body(text: &str, index: usize, body: &Body) -> Result<String, EditError> {
-    let outline = Outline::parse(text);
-    let entry = entry(&outline, index)?;
-    set_body(&outline, entry, body.as_str())
+    Outline::parse(text).replace_body(index, body)
+}
+
+impl Outline<'_> {
+    /// [`replace_body`] in a file that was read.
+    pub fn replace_body(&self, index: usize, body: &Body) -> Result<String, EditError> {
+        set_body(self, entry(self, index)?, body.as_str())
+    }
+
+    /// [`append_to_body`] in a file that was read.
+    pub fn append_to_body(&self, index: usize, addition: &Body) -> Result<String, EditError> {
+        let entry = entry(self, index)?;
+        let old = unified(&self.text()[core(self.text(), &entry.body)]);
+        let mut whole = close_fence(old);
+        if !whole.is_empty() && !addition.as_str().is_empty() {
+            whole.push_str(if continues(&whole, addition.as_str()) { "\n" } else { "\n\n" });
+        }
+        whole.push_str(addition.as_str());
+        append(self, entry, &whole)
+    }
+
+    /// [`insert`] in a file that was read.
+    pub fn insert(&self, place: Place, heading: &Heading, body: &Body) -> Result<String, EditError> {
+        let at = offset(self, place)?;
+        let block = if body.as_str().is_empty() {
+            format!("## {}", heading.as_str())
+        } else {
+            format!("## {}\n\n{}", heading.as_str(), body.as_str())
+        };
+        insert_block(self, at, &with_breaks(&block, line_break(self.text(), at)), heading.as_str())
+    }
+
+    /// The text of a section after an edit that changed nothing but it, found without reading the file again.
+    pub fn body_in<'e>(&self, edited: &'e str, index: usize) -> &'e str {
+        let Some(entry) = self.entries().get(index) else { return "" };
+        let tail = self.text().len().saturating_sub(entry.body.end);
+        let body = entry.body.start..edited.len().saturating_sub(tail);
+        if edited.get(body.clone()).is_some() { &edited[core(edited, &body)] } else { "" }
+    }
 }
 
 /// Adds a block at the end of a section: after a blank line, or directly when a list or a table goes on. A code fence that
 /// the section leaves open is closed first.
 pub fn append_to_body(text: &str, index: usize, addition: &Body) -> Result<String, EditError> {
-    let outline = Outline::parse(text);
-    let entry = entry(&outline, index)?;
-    let old = unified(&text[core(text, &entry.body)]);
-    let mut whole = close_fence(old);
-    if !whole.is_empty() && !addition.as_str().is_empty() {
-        whole.push_str(if continues(&whole, addition.as_str()) { "\n" } else { "\n\n" });
-    }
-    whole.push_str(addition.as_str());
-    append(&outline, entry, &whole)
+    Outline::parse(text).append_to_body(index, addition)
 }
 
 /// Inserts a new section. `heading` is its text without marks.
 pub fn insert(text: &str, place: Place, heading: &Heading, body: &Body) -> Result<String, EditError> {
-    let outline = Outline::parse(text);
-    let at = offset(&outline, place)?;
-    let block = if body.as_str().is_empty() {
-        format!("## {}", heading.as_str())
-    } else {
-        format!("## {}\n\n{}", heading.as_str(), body.as_str())
-    };
-    insert_block(&outline, at, &with_breaks(&block, line_break(text, at)), heading.as_str())
+    Outline::parse(text).insert(place, heading, body)
 }
 
 /// Replaces the section that has this heading, or adds one at the end of the file.

@@ -37,8 +37,17 @@ pub(crate) struct Readable {
 /// # Errors
 /// Those of the store.
 pub(crate) fn readable(engine: &Engine, call: &Call<'_>) -> Result<Vec<Readable>, Error> {
+    readable_of(engine, call, vault::list(engine, call)?)
+}
+
+/// Those of these that can be read.
+pub(crate) fn readable_of(
+    engine: &Engine,
+    call: &Call<'_>,
+    heads: Vec<FileHead>,
+) -> Result<Vec<Readable>, Error> {
     let mut files = Vec::new();
-    for head in vault::list(engine, call)?.into_iter().filter(FileHead::is_present) {
+    for head in heads.into_iter().filter(FileHead::is_present) {
         match vault::parsed(engine, call, &head) {
             Ok(file) => files.push(Readable { head, file }),
             Err(Error::Conflict { .. } | Error::NotFound { .. }) => {}

@@ -4,6 +4,7 @@
 
 mod batch;
 mod beside;
+mod nearby;
 mod reply;
 mod shorten;
 mod write;

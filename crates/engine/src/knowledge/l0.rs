@@ -32,6 +32,7 @@ use crate::{engine::Engine, error::Error, operation::Call};
 
 pub use behind::Behind;
 pub(crate) use behind::behind;
+use build::build_known;
 pub(crate) use build::{Index, build};
 pub use consistency::Consistency;
 pub(crate) use consistency::consistency;
@@ -89,6 +90,8 @@ fn follow(engine: &Engine, call: &Call<'_>, written: &[Written]) -> Result<Repor
         set_may_differ: written.iter().any(moved),
         // The line of an entry that was just taken out is not somebody's.
         adopt: !forgotten,
+        // The write has looked at the folder, and what it did stands in the ledger.
+        has_looked: true,
         ..Wanted::default()
     };
     sync_each(engine, call, namespaces, &wanted, &own)

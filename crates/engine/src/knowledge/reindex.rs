@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    bands::{Calibration, recalibrate},
     figures::sections,
     files::{self, Readable},
     vault,
@@ -39,20 +40,11 @@ pub struct Response {
     pub files: usize,
     /// What could not be read, and why.
     pub errors: Vec<String>,
-    /// Thresholds that fit the files.
+    /// Thresholds of likeness by meaning that fit the files; they hold from now on.
     pub calibration: Calibration,
     /// Changes that another process still follows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-}
-
-/// Thresholds that fit the files.
-#[derive(Debug, Serialize)]
-pub struct Calibration {
-    /// Whether they were taken from the files.
-    pub calibrated: bool,
-    /// Why not.
-    pub reason: &'static str,
 }
 
 impl Operation for ReindexVectorStore {
@@ -85,9 +77,9 @@ impl Operation for ReindexVectorStore {
             sections: files.iter().map(|Readable { file, .. }| sections(file)).sum(),
             files: files.len(),
             errors: unreadable(engine, call)?,
-            calibration: Calibration {
-                calibrated: false,
-                reason: "a rebuild changes no thresholds; they hold as configured",
+            calibration: match engine.is_initialised()? {
+                true => recalibrate(engine, call)?,
+                false => Calibration::none("there are no files yet"),
             },
             error: (behind > 0)
                 .then(|| format!("{} left; another process indexes them", counted(behind, "change"))),
@@ -117,6 +109,12 @@ impl Render for Response {
         let document = match &self.error {
             None => Document::new().note(Mark::Good, said),
             Some(error) => Document::new().note(Mark::Warning, error.clone()),
+        };
+        let document = match (&self.calibration.fuse, &self.calibration.merge) {
+            (Some(fuse), Some(merge)) => {
+                document.note(Mark::Info, format!("thresholds: fuse {fuse}, merge {merge}"))
+            }
+            _ => document.note(Mark::Info, format!("no thresholds fitted: {}", self.calibration.reason)),
         };
         self.errors.iter().fold(document, |document, error| document.note(Mark::Warning, error.clone()))
     }

@@ -11,7 +11,7 @@ use strata_core::{
     markdown::{
         Entry, Outline,
         edit::{EditError, Heading},
-        heading_key, strip_marks,
+        find_entry, heading_key, strip_marks,
     },
     policy::Action,
     redact::redact,
@@ -32,15 +32,15 @@ fn existing(engine: &Engine, call: &Call<'_>, domain: &str) -> Result<Place, Err
 ///
 /// # Errors
 /// There is none, or several and no number.
-fn position(outline: &Outline<'_>, section: &str, ordinal: Option<u32>) -> Result<usize, Error> {
+fn position(entries: &[Entry], section: &str, ordinal: Option<u32>) -> Result<usize, Error> {
     let ordinal = ordinal.map(|ordinal| ordinal as usize);
-    let found = outline.find(section, ordinal).or_else(|| as_shown(outline, section, ordinal));
+    let found = find_entry(entries, section, ordinal).or_else(|| as_shown(entries, section, ordinal));
     let found = found.ok_or_else(|| Error::NotFound {
         what: "section",
         id: redact(section).text.into_owned(),
         hint: "`list_sections` lists the headings of the file".into(),
     })?;
-    if ordinal.is_none() && outline.find(section, Some(2)).is_some() {
+    if ordinal.is_none() && find_entry(entries, section, Some(2)).is_some() {
         return Err(Error::argument(
             "section",
             "is the heading of several sections",
@@ -51,13 +51,13 @@ fn position(outline: &Outline<'_>, section: &str, ordinal: Option<u32>) -> Resul
 }
 
 /// A section by its heading as the gate leaves it and as it is shown: without secrets and what does harm on a terminal.
-fn as_shown(outline: &Outline<'_>, section: &str, ordinal: Option<usize>) -> Option<usize> {
+fn as_shown(entries: &[Entry], section: &str, ordinal: Option<usize>) -> Option<usize> {
     let section = Gate::default().field("section", Some(section)).ok()??;
     let nth = ordinal.unwrap_or(1).checked_sub(1)?;
     let key = heading_key(strip_marks(&section));
-    outline.find(&section, ordinal).or_else(|| {
+    find_entry(entries, &section, ordinal).or_else(|| {
         let same = |entry: &Entry| heading_key(&redact(&entry.heading).text) == key;
-        let found = outline.entries().iter().enumerate().filter(|(_, entry)| same(entry));
+        let found = entries.iter().enumerate().filter(|(_, entry)| same(entry));
         found.map(|(at, _)| at).nth(nth)
     })
 }

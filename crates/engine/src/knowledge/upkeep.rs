@@ -9,7 +9,6 @@ mod promotion;
 pub mod reconcile;
 mod standing;
 pub mod validate;
-mod vectors;
 
 use serde::Serialize;
 use strata_core::{

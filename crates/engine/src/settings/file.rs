@@ -125,9 +125,6 @@ impl Config {
 
     fn take(&mut self, key: &Key, value: &Value) {
         key.store(self, value);
-        if let Some(reason) = key.idle {
-            self.notices.push(format!("`{}` has no effect: {reason}", key.name));
-        }
     }
 
     /// Bands that overlap mean nothing.
@@ -298,14 +295,13 @@ mod tests {
             let (table, name) = key.name.rsplit_once('.').expect("in a table");
             let (value, variable) = sample(key);
             let config = read(format!("[{table}]\n{name} = {value}\n")).expect("a configuration");
-            let told = key.idle.map(|reason| format!("`{}` has no effect: {reason}", key.name));
-            assert_eq!(config.notices, Vec::from_iter(told.clone()), "{}", key.name);
+            assert_eq!(config.notices, Vec::<String>::new(), "{}", key.name);
             assert_ne!(key.value(&config), key.value(&Config::default()), "{}", key.name);
             let Some(wanted) = key.variable else { continue };
             let mut from_variable = Config::default();
             from_variable.apply_variables(|_, name| (name == wanted).then(|| variable.to_owned()));
             assert_eq!(key.value(&from_variable), key.value(&config), "{wanted}");
-            assert_eq!(from_variable.notices, Vec::from_iter(told), "{wanted}");
+            assert_eq!(from_variable.notices, Vec::<String>::new(), "{wanted}");
         }
     }
 

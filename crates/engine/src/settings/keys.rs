@@ -24,8 +24,6 @@ pub struct Key {
     pub sort: Sort,
     /// What a project's own file may do with it.
     pub project: Narrowing,
-    /// Why it changes nothing, when it is taken for the sake of older configurations alone.
-    pub idle: Option<&'static str>,
     get: fn(&Config) -> Option<Value>,
     set: fn(&mut Config, &Value),
 }
@@ -123,13 +121,9 @@ const NONE: Key = Key {
     older: None,
     sort: Sort::Switch,
     project: Narrowing::Nothing,
-    idle: None,
     get: |_| None,
     set: |_, _| {},
 };
-
-/// What is near is found by wording and values.
-const BY_WORDING: Option<&str> = Some("what is near is found by its wording and values");
 
 /// The most bytes of the index, sections, days: far beyond any use.
 const MAX_BYTES: i64 = 1 << 20;
@@ -152,7 +146,6 @@ pub const KEYS: &[Key] = &[
         sort: Sort::Share,
         get: |c| c.knowledge.similarity.skip.map(Value::Float),
         set: |c, v| c.knowledge.similarity.skip = v.as_float(),
-        idle: BY_WORDING,
         ..NONE
     },
     Key {
@@ -161,7 +154,6 @@ pub const KEYS: &[Key] = &[
         sort: Sort::Share,
         get: |c| c.knowledge.similarity.fuse.map(Value::Float),
         set: |c, v| c.knowledge.similarity.fuse = v.as_float(),
-        idle: BY_WORDING,
         ..NONE
     },
     Key {
@@ -170,7 +162,6 @@ pub const KEYS: &[Key] = &[
         sort: Sort::Share,
         get: |c| c.knowledge.similarity.merge.map(Value::Float),
         set: |c, v| c.knowledge.similarity.merge = v.as_float(),
-        idle: BY_WORDING,
         ..NONE
     },
     Key {
@@ -254,7 +245,6 @@ pub const KEYS: &[Key] = &[
         project: Narrowing::Word("enforce"),
         get: |c| Some(c.routing.mode.as_str().into()),
         set: |c, v| word(v, RoutingMode::parse, &mut c.routing.mode),
-        ..NONE
     },
     Key {
         name: "routing.enforce_direct_writes",

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use strata_core::knowledge::{family, l0};
+use strata_core::knowledge::{family, l0, meaning};
 
 /// The `[knowledge]` table.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -10,23 +10,12 @@ pub struct Knowledge {
     /// How alike two texts must be at least, 0 to 1, for a write to ask for one text of both; what the comparison calls near when
     /// absent.
     pub dedup_threshold: Option<f64>,
-    /// Bands of likeness by meaning.
-    pub similarity: Similarity,
+    /// The `[knowledge.similarity]` table: bands of likeness by meaning. What is absent is calibrated, or has its default.
+    pub similarity: meaning::Given,
     /// The index of the vault.
     pub l0: L0,
     /// Headings that differ in a date or a version only.
     pub consolidate: Consolidate,
-}
-
-/// The `[knowledge.similarity]` table: cosines, 0 to 1. What is absent is calibrated, or has its default.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Similarity {
-    /// From here on a text says what is there already.
-    pub skip: Option<f64>,
-    /// From here on the caller is asked for one text.
-    pub fuse: Option<f64>,
-    /// From here on only the missing lines are added.
-    pub merge: Option<f64>,
 }
 
 /// The `[knowledge.l0]` table.

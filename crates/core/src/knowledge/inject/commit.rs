@@ -5,7 +5,7 @@ use super::{
 };
 use crate::markdown::{
     Outline,
-    edit::{delete, rename, replace_body},
+    edit::{delete, rename},
     heading_key,
 };
 
@@ -14,7 +14,7 @@ pub(super) fn commit(file: &File<'_>, write: &Write<'_>, body: &Body) -> Result<
     let current = file.target.map(|index| file.token(index));
     let Some(expected) = write.expected_hash else { return Ok(conflict(write, current)) };
     if let Some(index) = file.target.filter(|_| current.as_deref() == Some(expected)) {
-        let text = replace_body(file.outline.text(), index, &signed(body.as_str(), write)?)?;
+        let text = file.outline.replace_body(index, &signed(body.as_str(), write)?)?;
         return Ok(Decided { is_fusion: true, ..file.changed(Action::Replaced, index, text) });
     }
     match family_of(file, expected) {
@@ -48,7 +48,7 @@ fn consolidate(
         return Ok(Decided { handshake, ..about(Action::ConsolidateRefused, heading) });
     }
     let Some((first, others)) = members.split_first() else { return Ok(conflict(write, None)) };
-    let mut text = replace_body(file.outline.text(), *first, &signed(body.as_str(), write)?)?;
+    let mut text = file.outline.replace_body(*first, &signed(body.as_str(), write)?)?;
     for index in others.iter().rev() {
         text = delete(&text, *index)?;
     }

@@ -32,6 +32,7 @@ fn injected(text: Option<&str>, heading: &str, content: &str, call: &Call<'_>) -
         min_family: Some(family::MIN_FAMILY),
         size_ceiling: family::CONSOLIDATED_SHARE,
         least_alike: None,
+        meaning: Meaning::unknown(),
     };
     decide(text, &write, None).expect("it can be written")
 }
@@ -96,6 +97,7 @@ fn layered_12_a_short_text_is_stored_whatever_other_places_say() {
         min_family: None,
         size_ceiling: family::CONSOLIDATED_SHARE,
         least_alike: None,
+        meaning: Meaning::unknown(),
     };
     assert!(stands_in(&format!("before\n\n{POOL}\nafter"), POOL));
     let skipped = decide(None, &write(Mode::Upsert), Some(&elsewhere)).expect("decided");
@@ -133,6 +135,7 @@ fn layered_14_what_says_nothing_is_refused() {
             min_family: None,
             size_ceiling: family::CONSOLIDATED_SHARE,
             least_alike: None,
+            meaning: Meaning::unknown(),
         };
         assert_eq!(decide(None, &write, None), Err(InjectError::Empty), "{content:?}");
     }
@@ -198,6 +201,7 @@ fn what_is_near_and_not_near_enough_is_added() {
             min_family: None,
             size_ceiling: family::CONSOLIDATED_SHARE,
             least_alike,
+            meaning: Meaning::unknown(),
         };
         decide(Some(&text), &write, None).expect("it can be written")
     };

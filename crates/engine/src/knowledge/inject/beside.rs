@@ -14,7 +14,7 @@ use crate::{
     engine::Engine,
     error::Error,
     knowledge::{
-        files::{self, Readable},
+        files::Readable,
         l0,
         routing::{self, Override},
         vault::{Place, Written},
@@ -82,24 +82,24 @@ impl Found {
 }
 
 /// Looks for the text in the other files that the caller sees. Who says append wants it in this one in any case.
-pub(super) fn elsewhere(
-    engine: &Engine,
-    call: &Call<'_>,
-    place: &Place,
-    checked: &Checked<'_>,
-) -> Result<Option<Found>, Error> {
+pub(super) fn elsewhere(files: &[Readable], place: &Place, checked: &Checked<'_>) -> Option<Found> {
     if checked.fuse || checked.mode == Mode::Append {
-        return Ok(None);
+        return None;
     }
-    for Readable { head, file } in files::readable(engine, call)? {
+    let first = checked.content.trim().lines().next().map(str::trim);
+    for Readable { head, file } in files {
         if head.namespace == place.namespace && head.path == place.path {
+            continue;
+        }
+        // A look at the whole text spares one at every section of most files.
+        if !first.is_some_and(|line| file.text().contains(line)) {
             continue;
         }
         let has = |index: &usize| stands_in(file.body(*index), &checked.content);
         if let Some(index) = (0..file.entries().len()).find(has) {
             let heading = file.entries()[index].heading.clone();
-            return Ok(Some(Found { file: head.path.to_string(), heading }));
+            return Some(Found { file: head.path.to_string(), heading });
         }
     }
-    Ok(None)
+    None
 }

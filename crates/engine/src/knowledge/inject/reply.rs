@@ -5,7 +5,7 @@ use strata_core::{
     duplicate::{Difference, DifferenceKind, Verdict},
     knowledge::{
         health::LARGE,
-        inject::{Action, Decided, Handshake, Match, Member},
+        inject::{Action, Decided, Handshake, Match, MatchKind, Member},
         pointer,
     },
     markdown::heading_key,
@@ -13,6 +13,7 @@ use strata_core::{
 
 use super::{
     beside::{Annotation, Refusal, Report, Synced},
+    nearby::{Compared, Nearby},
     write::added_bytes,
 };
 use crate::{
@@ -179,7 +180,7 @@ pub struct Fusion {
     pub hit_section: String,
     /// Its domain.
     pub hit_domain: String,
-    /// How alike they are, 0 to 1.
+    /// How alike they are, 0 to 1: the cosine, or the overlap of words where no cosine is known.
     pub cosine: f64,
     /// The old text, whole.
     pub old_body: String,
@@ -225,6 +226,15 @@ pub struct Dedup {
     /// `same`, `near_duplicate`, `changed_value`, `opposed` or `different`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<&'static str>,
+    /// The cosine of the two texts, where they are near in meaning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cosine: Option<f64>,
+    /// `wording_and_meaning`, or `wording` where meaning could not be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compared_by: Option<&'static str>,
+    /// Why it could not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub meaning_off: Option<String>,
     /// The values that differ.
     #[serde(skip_serializing_if = "is_default")]
     pub differences: Vec<Differs>,
@@ -249,6 +259,9 @@ pub(super) struct About<'a> {
     pub(super) is_new: bool,
     pub(super) old_text: Option<&'a str>,
     pub(super) redacted: &'a [&'static str],
+    pub(super) nearby: &'a Nearby,
+    /// Whether the least likeness by wording was configured.
+    pub(super) words_are_set: bool,
     pub(super) has_vectors: bool,
     pub(super) tag: &'a str,
 }
@@ -264,7 +277,7 @@ const NEW_TEXT: usize = room::REPLY / 5;
 impl Response {
     pub(super) fn new(decided: &Decided, about: &About<'_>, annotation: Box<Annotation>) -> Self {
         let file = about.place.path.to_string();
-        let dedup = Dedup::new(decided, &file);
+        let dedup = Dedup::new(decided, &file).compared(about.nearby.compared.as_ref());
         let section = match &decided.handshake {
             Handshake::Fusion { hit, .. } => &hit.heading,
             _ => &decided.section,
@@ -335,6 +348,7 @@ impl Outcome {
         let reason = match likest.map(|like| like.verdict) {
             Some(Verdict::ChangedValue) => "the section says the same with another value, and more",
             Some(Verdict::Opposed) => "the section says the opposite",
+            Some(Verdict::Different) => "the section is near in meaning",
             _ => "the section says nearly the same",
         };
         Self::Fusion {
@@ -344,14 +358,18 @@ impl Outcome {
             fusion: Fusion {
                 hit_section: hit.heading.clone(),
                 hit_domain: about.place.domain().to_owned(),
-                cosine: likest.map_or(0.0, |like| rounded(like.similarity, 4)),
+                cosine: likest.map_or(0.0, |like| rounded(like.cosine.unwrap_or(like.similarity), 4)),
                 old_body: fitting(&hit.body, OLD_TEXT).to_owned(),
                 new_content: fitting(about.content, NEW_TEXT).to_owned(),
                 expected_hash: expected_hash.to_owned(),
                 is_cut: fitting(&hit.body, OLD_TEXT) != hit.body
                     || fitting(about.content, NEW_TEXT) != about.content,
             },
-            thresholds_source: "default",
+            thresholds_source: match likest.map(|like| like.kind) {
+                Some(MatchKind::Semantic) => about.nearby.in_force.source,
+                _ if about.words_are_set => "config_override",
+                _ => "default",
+            },
             hint: "nothing is written yet: send one text for both to this section with `fuse` true and this `expected_hash`; `mode` append writes it beside",
         }
     }
@@ -491,7 +509,22 @@ impl Dedup {
             suggestion: Some(suggestion(decided.action)),
             match_kind: Some(like.kind.as_str()),
             verdict: Some(verdict(like)),
+            cosine: like.cosine.map(|cosine| rounded(cosine, 4)),
+            compared_by: None,
+            meaning_off: None,
             differences: like.differences.iter().take(MOST_DIFFERENCES).map(Differs::new).collect(),
+        }
+    }
+}
+
+impl Dedup {
+    fn compared(self, how: Option<&Compared>) -> Self {
+        match how {
+            None => self,
+            Some(Compared::ByMeaningToo) => Self { compared_by: Some("wording_and_meaning"), ..self },
+            Some(Compared::ByWording(reason)) => {
+                Self { compared_by: Some("wording"), meaning_off: Some(reason.clone()), ..self }
+            }
         }
     }
 }

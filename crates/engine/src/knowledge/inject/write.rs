@@ -13,13 +13,17 @@ use strata_core::{
 
 use super::{
     beside::{self, Found, Ruling},
+    nearby::Nearby,
     reply::{About, Response},
 };
 use crate::{
     engine::Engine,
     error::Error,
     gate::Gate,
-    knowledge::vault::{self, Change, Edited, Event, Place, Written},
+    knowledge::{
+        files,
+        vault::{self, Change, Edited, Event, Place, Seen, Written},
+    },
     operation::Call,
     render::{rounded, shortened},
 };
@@ -45,7 +49,8 @@ pub(super) struct Done {
 
 /// Decides a write and makes it.
 pub(super) fn write(engine: &Engine, call: &Call<'_>, asked: &Asked<'_>) -> Result<Done, Error> {
-    let place = place_of(engine, call, asked.domain)?;
+    let seen = vault::look_around(engine, call)?;
+    let place = place_of(&seen, call, asked.domain)?;
     let checked = Checked::new(engine, asked, place.domain())?;
     let annotation = match beside::route(engine, asked, &checked)? {
         Ruling::Write(annotation) => annotation,
@@ -54,7 +59,10 @@ pub(super) fn write(engine: &Engine, call: &Call<'_>, asked: &Asked<'_>) -> Resu
         }
     };
     let domain = place.domain().to_owned();
-    let elsewhere = beside::elsewhere(engine, call, &place, &checked)?;
+    let files = files::readable_of(engine, call, vault::visible(&seen))?;
+    let elsewhere = beside::elsewhere(&files, &place, &checked);
+    let nearby = Nearby::of(engine, call, &files, &place, &checked)?;
+    let near = nearby.near();
     let write = Write {
         domain: &domain,
         heading: &checked.heading,
@@ -66,6 +74,7 @@ pub(super) fn write(engine: &Engine, call: &Call<'_>, asked: &Asked<'_>) -> Resu
         min_family: beside::min_family(engine),
         size_ceiling: engine.settings().config.knowledge.consolidate.size_ceiling,
         least_alike: engine.settings().config.knowledge.dedup_threshold,
+        meaning: nearby.meaning(&near),
     };
     let (decided, old_text, written) = make(engine, call, &place, asked, &write, elsewhere.as_ref())?;
     let about = About {
@@ -75,6 +84,8 @@ pub(super) fn write(engine: &Engine, call: &Call<'_>, asked: &Asked<'_>) -> Resu
         is_new: written.before.is_none(),
         old_text: old_text.as_deref(),
         redacted: &checked.redacted,
+        nearby: &nearby,
+        words_are_set: write.least_alike.is_some(),
         has_vectors: !written.is_changed() || beside::is_indexed(engine, call),
         tag: beside::tag(engine),
     };
@@ -83,13 +94,13 @@ pub(super) fn write(engine: &Engine, call: &Call<'_>, asked: &Asked<'_>) -> Resu
 }
 
 /// Where the text goes. A domain is a name; a path names a file in a folder that is there already, and makes none.
-fn place_of(engine: &Engine, call: &Call<'_>, domain: &str) -> Result<Place, Error> {
+fn place_of(seen: &[(Name, Seen)], call: &Call<'_>, domain: &str) -> Result<Place, Error> {
     let unusable = match Name::domain(domain) {
-        Ok(name) => return vault::locate(engine, call, "domain", name.as_str()),
+        Ok(name) => return vault::locate_among(seen, call, "domain", name.as_str()),
         Err(error) => error,
     };
     if domain.contains('/')
-        && let Ok(place) = vault::locate(engine, call, "domain", domain)
+        && let Ok(place) = vault::locate_among(seen, call, "domain", domain)
         && place.exists
     {
         return Ok(place);

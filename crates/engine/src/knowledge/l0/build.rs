@@ -40,9 +40,21 @@ pub(crate) struct Index {
 
 /// Reads what stands in the index of a namespace.
 pub(crate) fn build(engine: &Engine, call: &Call<'_>, namespace: &Name) -> Result<Index, Error> {
+    build_of(engine, call, namespace, vault::list)
+}
+
+/// The same of the files as the ledger has them, for who has just looked at the folder.
+pub(super) fn build_known(engine: &Engine, call: &Call<'_>, namespace: &Name) -> Result<Index, Error> {
+    build_of(engine, call, namespace, vault::known)
+}
+
+/// What tells which files somebody sees.
+type ListFiles = fn(&Engine, &Call<'_>) -> Result<Vec<FileHead>, Error>;
+
+fn build_of(engine: &Engine, call: &Call<'_>, namespace: &Name, files: ListFiles) -> Result<Index, Error> {
     let scope = Scope { namespace: namespace.to_string(), ..Scope::user() };
     let there = Call { scope: &scope, ..*call };
-    let heads = vault::list(engine, &there)?;
+    let heads = files(engine, &there)?;
     let rows = engine.read(call, |r| r.l0_entries([namespace.as_str(), SHARED]))?;
     let (own_rows, shared): (Vec<_>, Vec<_>) =
         rows.into_iter().partition(|row| row.namespace == namespace.as_str());

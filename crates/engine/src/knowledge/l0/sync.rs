@@ -8,7 +8,7 @@ use strata_core::knowledge::{
 };
 
 use super::{
-    IndexFile, build,
+    IndexFile, build, build_known,
     events::{self, Turnover},
     file, manage, sync_each,
 };
@@ -150,13 +150,22 @@ pub(super) struct Wanted {
     pub(super) adopt: bool,
     /// Whether entries may have come or gone without the file telling.
     pub(super) set_may_differ: bool,
+    /// Whether the caller has just looked at the folder.
+    pub(super) has_looked: bool,
     /// The tool that the changelog names.
     pub(super) tool: &'static str,
 }
 
 impl Default for Wanted {
     fn default() -> Self {
-        Self { format: None, dry_run: false, adopt: true, set_may_differ: false, tool: TOOL }
+        Self {
+            format: None,
+            dry_run: false,
+            adopt: true,
+            set_may_differ: false,
+            has_looked: false,
+            tool: TOOL,
+        }
     }
 }
 
@@ -205,6 +214,7 @@ pub(super) fn sync(
     let format = wanted.format.clone().unwrap_or_else(|| config.line_format());
     let _lock = if wanted.dry_run { None } else { file::lock(engine, call, namespace)? };
     let file = IndexFile::read(engine, namespace)?;
+    let build = if wanted.has_looked { build_known } else { build };
     let mut index = build(engine, call, namespace)?;
     let old_text = file.as_ref().and_then(|file| file.text.as_deref());
     let old = old_text.map(|text| l0::parse(text, &format));

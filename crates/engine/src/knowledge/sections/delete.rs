@@ -77,7 +77,7 @@ impl Operation for DeleteSection {
         let reason = request.reason.as_deref().unwrap_or_default();
         let (mut heading, mut bytes) = (String::new(), 0);
         let written = change_one(engine, call, &place, (TOOL, Action::Forget), &mut |outline| {
-            let at = position(outline, &request.section, request.ordinal)?;
+            let at = position(outline.entries(), &request.section, request.ordinal)?;
             let body = outline.body(at);
             still_holds(body, request.expected_hash.as_deref())?;
             outline.entries()[at].heading.clone_into(&mut heading);

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_core::{knowledge::digest::body_token, markdown::Outline, redact::redact};
+use strata_core::{knowledge::digest::body_token, redact::redact};
 
 use super::{existing, position};
 use crate::{
@@ -73,16 +73,15 @@ impl Operation for GetSection {
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let place = existing(engine, call, &request.domain)?;
         let read = vault::read(engine, call, &place)?;
-        let outline = Outline::parse(read.text());
-        let at = position(&outline, &request.section, request.ordinal)?;
-        let body = outline.body(at);
+        let at = position(read.file.entries(), &request.section, request.ordinal)?;
+        let body = read.file.body(at);
         let shown = redact(body);
         let text = shown.text.as_ref();
         let page = Page::of(text, request.offset);
         access::log_read(engine, call, &read.head);
         Ok(Response {
             success: true,
-            section: redact(&outline.entries()[at].heading).text.into_owned(),
+            section: redact(&read.file.entries()[at].heading).text.into_owned(),
             file: place.path.to_string(),
             content: page.text.to_owned(),
             hash: body_token(body),

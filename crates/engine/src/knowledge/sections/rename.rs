@@ -78,7 +78,7 @@ impl Operation for RenameSection {
         let place = existing(engine, call, &request.domain)?;
         let mut old = String::new();
         let written = change_one(engine, call, &place, (TOOL, Action::Update), &mut |outline| {
-            let at = position(outline, &request.section, request.ordinal)?;
+            let at = position(outline.entries(), &request.section, request.ordinal)?;
             outline.entries()[at].heading.clone_into(&mut old);
             let others = outline.find(new.as_str(), None);
             if others.is_some_and(|other| other != at) {

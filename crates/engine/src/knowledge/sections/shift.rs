@@ -97,7 +97,7 @@ impl Operation for MoveSection {
 /// Where a section goes in a file.
 fn spot(outline: &Outline<'_>, before: Option<&str>) -> Result<Spot, Error> {
     match before {
-        Some(heading) => Ok(Spot::Before(position(outline, heading, None)?)),
+        Some(heading) => Ok(Spot::Before(position(outline.entries(), heading, None)?)),
         None => Ok(Spot::Last),
     }
 }
@@ -110,7 +110,7 @@ fn within(
 ) -> Result<(String, Vec<Written>), Error> {
     let mut heading = String::new();
     let written = change_one(engine, call, place, (TOOL, Action::Update), &mut |outline| {
-        let at = position(outline, &request.section, request.ordinal)?;
+        let at = position(outline.entries(), &request.section, request.ordinal)?;
         let spot = spot(outline, request.before.as_deref())?;
         outline.entries()[at].heading.clone_into(&mut heading);
         let edited = edit::move_within(outline.text(), at, spot).map_err(|error| not_possible(&error))?;
@@ -136,7 +136,7 @@ fn between(
         let target = texts.get(1).copied().flatten();
         let new_file = format!("# {}\n", into.domain());
         let outline = Outline::parse(source);
-        let at = position(&outline, &request.section, request.ordinal)?;
+        let at = position(outline.entries(), &request.section, request.ordinal)?;
         outline.entries()[at].heading.clone_into(&mut moved);
         let there = Outline::parse(target.unwrap_or(&new_file));
         if there.find(&moved, None).is_some() {

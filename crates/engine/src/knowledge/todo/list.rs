@@ -2,11 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_core::{
-    knowledge::{
-        name::Name,
-        todo::{Priority, Status},
-    },
+use strata_core::knowledge::{
+    name::Name,
+    todo::{Priority, Status},
 };
 use strata_store::{
     error::StoreError,

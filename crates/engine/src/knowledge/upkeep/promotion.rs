@@ -3,12 +3,16 @@
 use serde::Serialize;
 use strata_core::knowledge::promotion::{clusters, topic_name};
 
-use super::{
-    shown,
-    vectors::{Embedded, misfit},
-};
+use super::shown;
 use crate::{
-    engine::Engine, error::Error, knowledge::files::Readable, operation::Call, render::counted,
+    engine::Engine,
+    error::Error,
+    knowledge::{
+        files::Readable,
+        vectors::{Embedded, misfit},
+    },
+    operation::Call,
+    render::counted,
     settings::layered::Promotion,
 };
 

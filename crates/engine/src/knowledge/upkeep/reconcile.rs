@@ -6,7 +6,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_core::{
     knowledge::{
-        calibration::{Thresholds, Uncalibrated, calibrate},
         name::stem,
         promotion::{MOST_PAIRS, nearest_pairs},
     },
@@ -18,15 +17,16 @@ use super::{
     promotion::{self, Candidate},
     shown,
     standing::vectors_are_whole,
-    vectors::{Embedded, MOST_SECTIONS, misfit},
 };
 use crate::{
     engine::Engine,
     error::Error,
     knowledge::{
+        bands::{Calibration, in_force},
         files::Readable,
         room::{REPLY, keep_fitting},
         vault::{self, Place},
+        vectors::{Embedded, MOST_SECTIONS, misfit},
     },
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
     render::{Document, Mark, Record, Render, counted, rounded},
@@ -35,8 +35,6 @@ use crate::{
 /// See the module.
 pub struct ReconcileKnowledge;
 
-/// The cosine from which on sections of two files are called alike, where nothing else is known.
-const FUSE: f64 = 0.72;
 /// The checks, sorted.
 const CHECKS: [&str; 4] = ["calibrate", "cross_dup", "split", "vector_health"];
 /// All of them.
@@ -93,29 +91,6 @@ pub struct Pair {
     pub similarity: f64,
     /// Where the second file lies: `namespace` or `shared`.
     pub scope_b: &'static str,
-}
-
-/// Thresholds that would fit the files. They are told, not set.
-#[derive(Debug, Default, Serialize)]
-pub struct Calibration {
-    /// Whether the files tell any.
-    pub calibrated: bool,
-    /// Sections that were looked at.
-    pub sections: usize,
-    /// Between unlike and alike.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub valley: Option<f64>,
-    /// From here on one text for both is asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fuse: Option<f64>,
-    /// From here on lines are merged.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub merge: Option<f64>,
-    /// From here on it is the same.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub skip: Option<f64>,
-    /// Why there are none, or how to set them.
-    pub reason: String,
 }
 
 impl Operation for ReconcileKnowledge {
@@ -202,46 +177,30 @@ fn by_meaning(
     let Some(embedded) = embedded else {
         response.notes.push("no model answers: nothing was compared by meaning".to_owned());
         response.cross_dup = checks.contains("cross_dup").then(Vec::new);
-        let none = Calibration { reason: "no model answers".to_owned(), ..Calibration::default() };
+        let none = Calibration::none("no model answers");
         response.calibrate = checks.contains("calibrate").then_some(none);
         return Ok(());
     };
     if embedded.places.len() == MOST_SECTIONS {
         response.notes.push(format!("the first {MOST_SECTIONS} sections were looked at; name `domains`"));
     }
-    let configured = engine.settings().config.knowledge.similarity.fuse;
-    let found = match threshold.or(configured) {
-        Some(_) if !checks.contains("calibrate") => None,
-        _ => Some(calibrate(embedded.places.len(), &embedded.cosines()?)),
-    };
     if checks.contains("cross_dup") {
-        let calibrated = found.as_ref().and_then(|found| found.as_ref().ok()).map(|found| found.fuse);
-        let least = threshold.or(configured).or(calibrated).unwrap_or(FUSE);
+        let least = match threshold {
+            Some(threshold) => threshold,
+            None => in_force(engine, call)?.bands.fuse,
+        };
         let mut pairs = pairs(files, &embedded, least)?;
         keep_fitting(&mut pairs, REPLY / 2);
         response.cross_dup = Some(pairs);
     }
     if checks.contains("calibrate") {
-        response.calibrate = found.map(|found| Calibration::of(found, embedded.places.len()));
+        let mut found = Calibration::of(&embedded)?;
+        if found.calibrated {
+            "`reindex_vector_store` makes them hold for writes".clone_into(&mut found.reason);
+        }
+        response.calibrate = Some(found);
     }
     Ok(())
-}
-
-impl Calibration {
-    fn of(found: Result<Thresholds, Uncalibrated>, sections: usize) -> Self {
-        match found {
-            Ok(found) => Self {
-                calibrated: true,
-                sections,
-                valley: Some(rounded(found.valley, 4)),
-                fuse: Some(rounded(found.fuse, 4)),
-                merge: Some(rounded(found.merge, 4)),
-                skip: Some(rounded(found.skip, 4)),
-                reason: "`knowledge.similarity` in config.toml sets them".to_owned(),
-            },
-            Err(why) => Self { sections, reason: why.to_string(), ..Self::default() },
-        }
-    }
 }
 
 fn pairs(files: &[Readable], embedded: &Embedded, least: f64) -> Result<Vec<Pair>, Error> {

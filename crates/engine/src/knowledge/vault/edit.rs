@@ -1,6 +1,6 @@
 //! The one way in which files of the vault change.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use strata_core::{memory::Layer, policy::Action, principal::Principal, time::Timestamp};
 use strata_store::{
@@ -9,7 +9,7 @@ use strata_store::{
     ledger::{LedgerWrite, NewAudit, NewGeneration, Origin, Seq, VaultChange, VaultHead},
 };
 
-use super::{Event, FileHead, MAX_FILE, Place, held::Held};
+use super::{Event, FileHead, MAX_FILE, ParsedFile, Place, held::Held};
 use crate::{authority, engine::Engine, error::Error, knowledge::changelog, operation::Call};
 
 /// How often an edit is made on what hands saved meanwhile; other writers wait for the file.
@@ -298,7 +298,7 @@ fn store(
     mut steps: Vec<Step>,
 ) -> Result<Option<Vec<Written>>, Error> {
     if steps.iter().all(|step| step.wanted.is_none()) {
-        return finish(steps).map(Some);
+        return finish(engine, steps).map(Some);
     }
     announce(engine, call, &steps)?;
     match commit(engine, call, actor, change, &mut steps) {
@@ -324,7 +324,7 @@ fn store(
             }
         }
     }
-    finish(steps).map(Some)
+    finish(engine, steps).map(Some)
 }
 
 /// Notes beside each file which generation it is about to get.
@@ -512,8 +512,14 @@ fn fail(
     Ok(())
 }
 
-fn finish(steps: Vec<Step>) -> Result<Vec<Written>, Error> {
-    steps.into_iter().map(Step::written).collect()
+fn finish(engine: &Engine, steps: Vec<Step>) -> Result<Vec<Written>, Error> {
+    let written = steps.into_iter().map(Step::written).collect::<Result<Vec<_>, _>>()?;
+    for one in written.iter().filter(|one| one.is_changed()) {
+        if let (Some(head), Some(text)) = (&one.after, &one.text) {
+            engine.vault().keep(head, &Arc::new(ParsedFile::new(text.clone())));
+        }
+    }
+    Ok(written)
 }
 
 impl Step {

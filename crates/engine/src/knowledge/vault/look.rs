@@ -1,6 +1,6 @@
 //! What is there: the files of a namespace, and whether hands were at them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use strata_core::{
     knowledge::name::{Name, VaultPath},
@@ -46,13 +46,41 @@ pub struct Seen {
 /// # Errors
 /// Those of the store.
 pub fn list(engine: &Engine, call: &Call<'_>) -> Result<Vec<FileHead>, Error> {
+    Ok(visible(&look_around(engine, call)?))
+}
+
+/// The same as the ledger has them, without a look at the folder: for who has just looked, or written.
+///
+/// # Errors
+/// Those of the store.
+pub fn known(engine: &Engine, call: &Call<'_>) -> Result<Vec<FileHead>, Error> {
+    let seen = |namespace: Name| {
+        let files =
+            if engine.is_initialised()? { files(&heads(engine, call, &namespace)?)? } else { Vec::new() };
+        Ok((namespace, Seen { files, ..Seen::default() }))
+    };
+    let seen = namespaces(call)?.into_iter().map(seen).collect::<Result<Vec<_>, Error>>()?;
+    Ok(visible(&seen))
+}
+
+/// Looks at the namespaces that the caller sees, their own first.
+///
+/// # Errors
+/// Those of the store.
+pub fn look_around(engine: &Engine, call: &Call<'_>) -> Result<Vec<(Name, Seen)>, Error> {
+    let look = |namespace: Name| Ok((namespace.clone(), look(engine, call, &namespace)?));
+    namespaces(call)?.into_iter().map(look).collect()
+}
+
+/// Of what was seen, the files that are not gone and that none of an earlier namespace stands before.
+pub(crate) fn visible(seen: &[(Name, Seen)]) -> Vec<FileHead> {
     let mut all: Vec<FileHead> = Vec::new();
-    for namespace in namespaces(call)? {
-        let own: Vec<String> = all.iter().map(|file| file.path.key()).collect();
-        let files = look(engine, call, &namespace)?.files.into_iter();
-        all.extend(files.filter(|file| file.state != FileState::Gone && !own.contains(&file.path.key())));
+    for (_, seen) in seen {
+        let own: HashSet<String> = all.iter().map(|file| file.path.key()).collect();
+        let there = |file: &&FileHead| file.state != FileState::Gone && !own.contains(&file.path.key());
+        all.extend(seen.files.iter().filter(there).cloned());
     }
-    Ok(all)
+    all
 }
 
 /// Looks at every namespace that has files or a folder.

@@ -73,11 +73,23 @@ pub fn namespaces(call: &Call<'_>) -> Result<Vec<Name>, Error> {
 /// # Errors
 /// `field` cannot be a file's name, names several files in folders, or would make a file whose name holds a secret.
 pub fn locate(engine: &Engine, call: &Call<'_>, field: &str, name: &str) -> Result<Place, Error> {
+    locate_among(&look::look_around(engine, call)?, call, field, name)
+}
+
+/// The same among what was seen of the namespaces.
+///
+/// # Errors
+/// As for [`locate`].
+pub(crate) fn locate_among(
+    seen: &[(Name, Seen)],
+    call: &Call<'_>,
+    field: &str,
+    name: &str,
+) -> Result<Place, Error> {
     let (wanted, is_bare) = wanted(name).map_err(|error| unusable(field, &error))?;
-    let (mut gone, mut own) = (None, None);
-    for namespace in namespaces(call)? {
-        let seen = look::look(engine, call, &namespace)?;
-        if let Some(place) = unreadable(&namespace, &seen, &wanted)? {
+    let mut gone = None;
+    for (namespace, seen) in seen {
+        if let Some(place) = unreadable(namespace, seen, &wanted)? {
             return Ok(place);
         }
         if let Some(found) = named(&seen.files, &wanted, is_bare, field)? {
@@ -85,10 +97,9 @@ pub fn locate(engine: &Engine, call: &Call<'_>, field: &str, name: &str) -> Resu
         }
         let same = |file: &&FileHead| file.state == FileState::Gone && file.path == wanted;
         gone = gone.or_else(|| seen.files.iter().find(same).map(FileHead::place));
-        own = own.or(Some(namespace));
     }
     // A file that was deleted in the caller's own namespace goes on where it ended.
-    let own = own.map_or_else(|| own_namespace(call), Ok)?;
+    let own = own_namespace(call)?;
     if let Some(place) = gone.filter(|place| place.namespace == own) {
         return Ok(place);
     }

@@ -18,15 +18,14 @@ use crate::{engine::Engine, error::Error, operation::Call};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParsedFile {
     text: String,
-    entries: Vec<Entry>,
+    entries: OnceLock<Vec<Entry>>,
     searchable: OnceLock<Searchable>,
 }
 
 impl ParsedFile {
-    /// Reads a text.
+    /// A text; it is read when somebody asks for more.
     pub fn new(text: String) -> Self {
-        let entries = Outline::parse(&text).into_entries();
-        Self { text, entries, searchable: OnceLock::new() }
+        Self { text, entries: OnceLock::new(), searchable: OnceLock::new() }
     }
 
     /// The text.
@@ -36,7 +35,7 @@ impl ParsedFile {
 
     /// Its sections, in the order of the file.
     pub fn entries(&self) -> &[Entry] {
-        &self.entries
+        self.entries.get_or_init(|| Outline::parse(&self.text).into_entries())
     }
 
     /// The text as recall looks through it; made when it is first asked for.
@@ -46,12 +45,12 @@ impl ParsedFile {
 
     /// The body of a section without the blank lines around it; empty when there is no such section.
     pub fn body(&self, index: usize) -> &str {
-        self.entries.get(index).map_or("", |entry| body_of(&self.text, entry))
+        self.entries().get(index).map_or("", |entry| body_of(&self.text, entry))
     }
 
     /// The position of the section that `heading` names, as [`Outline::find`] has it.
     pub fn find(&self, heading: &str, ordinal: Option<usize>) -> Option<usize> {
-        find_entry(&self.entries, heading, ordinal)
+        find_entry(self.entries(), heading, ordinal)
     }
 }
 
