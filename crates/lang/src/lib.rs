@@ -207,7 +207,7 @@ pub struct Chunk {
     pub span: Span,
     /// By the estimate of `strata_core::budget`.
     pub tokens: u32,
-    /// What encloses it, outermost first: headings, names of symbols, the file of a diff.
+    /// What encloses it, outermost first: headings, names of symbols, the file of a diff. Of more than 16, the innermost.
     pub path: Vec<String>,
     /// The items that begin in it, as positions in what was found.
     pub begins: Range<usize>,
@@ -230,6 +230,9 @@ impl Reading {
     }
 }
 
+/// The most names of a chunk's path: the innermost.
+const DEEPEST_PATH: usize = 16;
+
 /// Tells each piece which items it has.
 fn chunks(lines: &Lines<'_>, pieces: Vec<Range<usize>>, found: &Found) -> Vec<Chunk> {
     let places = found.places();
@@ -237,11 +240,18 @@ fn chunks(lines: &Lines<'_>, pieces: Vec<Range<usize>>, found: &Found) -> Vec<Ch
     let mut next = 0;
     let mut chunks = Vec::with_capacity(pieces.len());
     for bytes in pieces {
-        open.retain(|i| places[*i].0.bytes.end > bytes.start);
+        // Items enclose one another or stand apart.
+        while open.last().is_some_and(|i| places[*i].0.bytes.end <= bytes.start) {
+            open.pop();
+        }
         let within = open.last().copied();
         let first = next;
-        let names = open.iter().map(|i| places[*i].1.to_owned()).filter(|n| !n.is_empty()).collect();
+        let near = open.len().saturating_sub(DEEPEST_PATH);
+        let names = open[near..].iter().map(|i| places[*i].1.to_owned()).filter(|n| !n.is_empty()).collect();
         while next < places.len() && places[next].0.bytes.start < bytes.end {
+            while open.last().is_some_and(|i| places[*i].0.bytes.end <= places[next].0.bytes.start) {
+                open.pop();
+            }
             open.push(next);
             next += 1;
         }

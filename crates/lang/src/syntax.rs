@@ -38,7 +38,7 @@ pub struct Symbol {
     pub signature: String,
     /// The text of the comment that belongs to it, without its marks.
     pub doc: Option<String>,
-    /// The names of what encloses it, outermost first.
+    /// The names of what encloses it, outermost first; of more than 16, the innermost.
     pub scope: Vec<String>,
     /// Comments and attributes before it, and all of it.
     pub span: Span,
@@ -151,10 +151,10 @@ pub(crate) fn read(
     }
 }
 
-/// Steps that the parses of a text may take for each byte, and steps that they may always take, in calls of the progress
-/// function, of which there is one in some hundred operations. Ordinary text needs less than a hundredth of a call for a byte.
-const CALLS_PER_BYTE: usize = 1;
-const CALLS_ALWAYS: usize = 20_000;
+/// The most calls of the progress function for all parses of a text: so many, and one for each so many bytes. A call is some
+/// hundred operations. This project's sources need a call for a hundred bytes, and for fifty at most.
+const CALLS: usize = 10_000;
+const BYTES_PER_CALL: usize = 8;
 /// How often a text is taken up again behind a fault.
 const RESUMED: usize = 16;
 
@@ -167,7 +167,7 @@ fn parse(
     let text = lines.text();
     let mut parser = Parser::new();
     parser.set_language(&(grammar.language)()).map_err(|_| Fallback::NoGrammar)?;
-    let mut calls = CALLS_ALWAYS + text.len() * CALLS_PER_BYTE;
+    let mut calls = CALLS + text.len() / BYTES_PER_CALL;
     let mut walk = Walk::new(grammar, lines);
     let mut from = 0;
     for resumed in 0..=RESUMED {

@@ -123,7 +123,12 @@ struct Leading {
 struct Open {
     name: String,
     kind: Kind,
+    /// Whether it, or what encloses it, is called.
+    in_callable: bool,
 }
+
+/// The most names of a scope: those nearest to the symbol.
+const SCOPES: usize = 16;
 
 /// The walk over one tree.
 struct Step<'w, 'a, 't, 'n> {
@@ -177,7 +182,7 @@ impl<'n> Step<'_, '_, '_, 'n> {
     }
 
     fn is_in_callable(&self) -> bool {
-        self.open.iter().any(|open| open.kind.is_callable())
+        self.open.last().is_some_and(|open| open.in_callable)
     }
 
     /// The first node on a row, if nothing stands before it, makes the row a place for a cut.
@@ -238,13 +243,14 @@ impl<'n> Step<'_, '_, '_, 'n> {
         let span = self.walk.lines.span(start..end);
         self.mark_symbol(&span, named.at.start_position().row);
         let kind = self.kind(rule, &named);
-        let mut scope: Vec<String> = self.open.iter().map(|open| open.name.clone()).collect();
+        let near = self.open.len().saturating_sub(SCOPES);
+        let mut scope: Vec<String> = self.open[near..].iter().map(|open| open.name.clone()).collect();
         scope.extend(named.within.clone());
         let signature = self.signature(at, node, &named);
         let doc = self.doc(node, &leading);
         let line = named.at.start_position().row + 1;
         self.walk.symbols.push(Symbol { name: named.name.clone(), kind, signature, doc, scope, span, line });
-        self.open_scope(rule.rest, Open { name: named.name, kind });
+        self.open_scope(rule.rest, named.name, kind);
     }
 
     /// The position in the stack of the outermost wrapper of a node, or of the node itself.
@@ -350,12 +356,13 @@ impl<'n> Step<'_, '_, '_, 'n> {
         })
     }
 
-    fn open_scope(&mut self, rest: bool, open: Open) {
+    fn open_scope(&mut self, rest: bool, name: String, kind: Kind) {
         if let Some(frame) = self.frames.last_mut().filter(|_| rest) {
             self.open.truncate(frame.base);
             frame.open = frame.base + 1;
         }
-        self.open.push(open);
+        let in_callable = kind.is_callable() || self.is_in_callable();
+        self.open.push(Open { name, kind, in_callable });
     }
 }
 
