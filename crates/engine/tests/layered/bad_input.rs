@@ -129,7 +129,7 @@ fn a_long_todo_and_many_changes_leave_lists_that_fit() {
     s.ok("add_todo", json!({ "content": "water the plants" }));
     let listed = s.ok("list_todos", json!({}));
     assert_eq!((&listed["count"], &listed["todos"][1]["is_cut"]), (&json!(2), &json!(true)));
-    let items: Vec<String> = (0..40)
+    let items: Vec<String> = (0..100)
         .map(|n| {
             json!({ "domain": "log", "section": format!("Part {n}"), "content": format!("unlike {n:x}") })
                 .to_string()
