@@ -12,8 +12,8 @@ use strata_store::{
     error::StoreError,
     faults::FaultPlan,
     index::{
-        CaughtUp, Change, CollectionKey, Embedded, Embedder, Group, Index, Mark, MissingVector, PackedVector,
-        Preparer, Section, Source, SourceKind, Standing, Subject, TruthReader, Turn, WINDOW,
+        CaughtUp, Change, CollectionKey, Embedded, Embedder, Group, Index, KeptParts, Mark, MissingVector,
+        PackedVector, Preparer, Section, Source, SourceKind, Standing, Subject, TruthReader, Turn, WINDOW,
     },
     ledger::{
         self, ChangeCursor, Changed, EpisodeRow, LOCAL, Ledger, LedgerRead, MemoryRow, OPEN, SourceRow,
@@ -39,6 +39,7 @@ pub struct Searcher {
     wanted: String,
     words_only: bool,
     model: OnceLock<Result<Model, String>>,
+    kept_parts: KeptParts,
 }
 
 /// Vectors for passages, and how many of those have no text any more. Those that the model gave no answer for are left
@@ -59,6 +60,7 @@ impl Searcher {
             wanted: settings.config.semantic.model.clone(),
             words_only: settings.words_only,
             model: OnceLock::new(),
+            kept_parts: KeptParts::default(),
         }
     }
 
@@ -164,7 +166,8 @@ impl Searcher {
         sources.dedup();
         let changes = sources.into_iter().map(|source| truth.now(source)).collect::<Result<Vec<_>, _>>()?;
         let embed = |text: &str| self.embed_passage(text, control, now);
-        let preparer = Preparer { embedder: self.model().map(|model| Embedder { model, embed: &embed }) };
+        let embedder = self.model().map(|model| Embedder { model, embed: &embed });
+        let preparer = Preparer { embedder, kept: None };
         let made: HashMap<Source, Vec<Option<PackedVector>>> = preparer
             .prepare(&truth, &changes)?
             .into_iter()
@@ -190,7 +193,8 @@ impl Searcher {
     ) -> Result<CaughtUp, Error> {
         let truth = LedgerTruth { ledger, control };
         let embed = |text: &str| self.embed_passage(text, control, now);
-        let preparer = Preparer { embedder: self.model().map(|model| Embedder { model, embed: &embed }) };
+        let embedder = self.model().map(|model| Embedder { model, embed: &embed });
+        let preparer = Preparer { embedder, kept: Some(&self.kept_parts) };
         match self.index.catch_up(control, ledger.tenant(), &truth, preparer, budget) {
             Err(StoreError::Corrupt { .. } | StoreError::Foreign { .. }) => {
                 self.index.set_aside()?;

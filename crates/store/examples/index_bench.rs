@@ -48,7 +48,7 @@ fn measure(size: u64) -> Result<(), Box<dyn Error>> {
     let truth = Generated { size: Mutex::new(size) };
     let control = Control::default();
     let answer = |text: &str| Ok(embed(text).into());
-    let preparer = Preparer { embedder: Some(Embedder { model: MODEL, embed: &answer }) };
+    let preparer = Preparer { embedder: Some(Embedder { model: MODEL, embed: &answer }), kept: None };
     let index = Index::new(home.path(), 1, FaultPlan::none());
     println!("== {size} passages, {DIMENSION} components");
     let started = Instant::now();

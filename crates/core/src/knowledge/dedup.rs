@@ -243,6 +243,10 @@ fn by_meaning(
     near
 }
 
+/// The share of words in common from which on a section is compared in full. A text that stands whole in one four times as
+/// long shares .4 of all their words with it.
+const LEAST_SHARE: f64 = 0.2;
+
 /// Most sections beside the target that are compared in full.
 const MOST_COMPARED: usize = 12;
 
@@ -251,7 +255,7 @@ fn nearest(target: Option<usize>, content: &str, known: &[Known<'_>]) -> Vec<usi
     let words = Words::of(content);
     let is_other = |index: &usize| Some(*index) != target && is_comparable(content, known[*index].body);
     let shares = (0..known.len()).filter(is_other).map(|index| (index, words.shared_with(known[index].body)));
-    let mut near: Vec<(usize, f64)> = shares.filter(|(_, share)| *share > 0.0).collect();
+    let mut near: Vec<(usize, f64)> = shares.filter(|(_, share)| *share >= LEAST_SHARE).collect();
     near.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     near.truncate(MOST_COMPARED);
     near.into_iter().map(|(index, _)| index).collect()

@@ -139,7 +139,8 @@ fn a_long_todo_and_many_changes_leave_lists_that_fit() {
     let log = s.ok("get_memory_changelog", json!({}));
     assert!(log["returned"].as_u64() < log["matched"].as_u64(), "{}", log["returned"]);
     for told in [listed, log] {
-        let length = serde_json::to_string_pretty(&told).expect("JSON").chars().count();
-        assert!(length < 30_000, "{length}");
+        // A reply that has no room for line breaks is sent without.
+        let length = told.to_string().chars().count();
+        assert!(length < 32_000, "{length}");
     }
 }

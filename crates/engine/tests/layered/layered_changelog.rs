@@ -2,10 +2,14 @@
 
 use std::{fs, path::PathBuf};
 
-use crate::support::{Session, with_call};
+use crate::support::{NOON, Session, with_call};
 use serde_json::{Value, json};
-use strata_core::{error::ErrorKind, knowledge::changelog::Operation};
-use strata_engine::knowledge::vault::{self, Change, Edited, Event};
+use strata_core::{error::ErrorKind, knowledge::changelog::Operation, time::Timestamp};
+use strata_engine::{
+    clock::{ManualClock, SeededIds},
+    engine::Engine,
+    knowledge::vault::{self, Change, Edited, Event},
+};
 use strata_store::files::write_atomic;
 
 fn write(session: &Session, domain: &str, text: &str) {
@@ -177,4 +181,22 @@ fn layered_62_the_figures_agree_and_a_changelog_that_is_off_says_so() {
     assert!(log["note"].as_str().is_some_and(|note| note.contains("switched off")));
     assert_eq!(off.ok("get_memory_changelog_stats", json!({}))["enabled"], false);
     assert!(rendering(&off).is_none_or(|path| !path.exists()));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_change_within_a_second_is_added_to_the_rendering_and_makes_nothing_anew() {
+    use std::os::unix::fs::MetadataExt;
+    let mut session = Session::new();
+    let clock = ManualClock::at(Timestamp(NOON.0 + 123_456));
+    let settings = session.engine.settings().clone();
+    session.engine = Engine::with_sources(settings, Box::new(clock), Box::new(SeededIds::new(8)));
+    write(&session, "infra", "## A\n\nOne.\n");
+    let Some(path) = rendering(&session) else { return };
+    let file = || fs::metadata(&path).expect("there").ino();
+    let before = (file(), rendered(&session).map(|lines| lines.len()));
+    write(&session, "infra", "## A\n\nTwo.\n");
+    let after = (file(), rendered(&session).map(|lines| lines.len()));
+    assert_eq!(after.0, before.0, "it was replaced");
+    assert!(after.1 > before.1, "{after:?} {before:?}");
 }

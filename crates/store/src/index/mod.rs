@@ -16,6 +16,7 @@ mod columns;
 mod cut;
 mod filter;
 mod fold;
+mod kept_parts;
 mod labels;
 mod lock;
 mod merge;
@@ -51,6 +52,7 @@ pub use self::{
     catch_up::{CaughtUp, MAX_PENDING},
     cut::cut,
     filter::Filter,
+    kept_parts::KeptParts,
     passage::{Part, Passages, Prepared},
     prepare::{Embedded, Embedder, Preparer},
     schema::FORMAT,

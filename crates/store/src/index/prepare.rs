@@ -11,6 +11,7 @@ use crate::error::StoreError;
 
 use super::{
     cut::cut,
+    kept_parts::{self, KeptParts},
     passage::{Part, Passages, Prepared},
     truth::{Change, CollectionKey, Group, Mark, Section, Subject, TruthReader, Turn, UNPLACED, WINDOW},
     vector_block::PackedVector,
@@ -59,6 +60,8 @@ impl From<Option<Vec<f32>>> for Embedded {
 pub struct Preparer<'a> {
     /// The model, when semantic search is on.
     pub embedder: Option<Embedder<'a>>,
+    /// Parts of documents that were made before.
+    pub kept: Option<&'a KeptParts>,
 }
 
 impl Preparer<'_> {
@@ -161,6 +164,35 @@ impl Task<'_> {
         piece: &str,
         preparer: Preparer<'_>,
     ) -> Result<Part, StoreError> {
+        let keep_text =
+            subject.keep_text.then(|| Section { title: title.to_owned(), body: piece.to_owned() });
+        let Some(kept) = preparer.kept.filter(|_| subject.keep_text) else {
+            let made = self.made(subject, at, (title, piece), preparer)?;
+            return Ok(Part { text: keep_text, ..made });
+        };
+        let model = preparer.embedder.map_or("", |embedder| embedder.model);
+        let numbers =
+            [subject.marks, u32::from(subject.is_code) | u32::from(subject.has_numbered_titles) << 1];
+        let key = kept_parts::key([model, title, piece], numbers);
+        if let Some(part) = kept.get(&key) {
+            return Ok(Part { text: keep_text, ..part });
+        }
+        let made = self.made(subject, at, (title, piece), preparer)?;
+        // What the model did not answer for is asked again.
+        if made.vector.is_some() || preparer.embedder.is_none() {
+            kept.keep(key, &made);
+        }
+        Ok(Part { text: keep_text, ..made })
+    }
+
+    /// A part without its text, analysed and embedded.
+    fn made(
+        &self,
+        subject: &Subject,
+        at: usize,
+        (title, piece): (&str, &str),
+        preparer: Preparer<'_>,
+    ) -> Result<Part, StoreError> {
         let searched = titled(title, piece);
         // Sentences of a text come in sessions too; a turn is somebody's.
         let is_turn = matches!(subject.group, Group::Session(_)) && !subject.owner.is_empty();
@@ -178,7 +210,6 @@ impl Task<'_> {
                 Embedded::Unanswered => None,
             };
         }
-        part.text = subject.keep_text.then(|| Section { title: title.to_owned(), body: piece.to_owned() });
         Ok(part)
     }
 }

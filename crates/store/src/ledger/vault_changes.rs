@@ -5,6 +5,9 @@ use strata_core::{knowledge::changelog::Operation, time::Timestamp};
 use super::{LedgerRead, LedgerWrite, Seq, filter::Conditions};
 use crate::{error::StoreError, params, sql::Row};
 
+/// Microseconds.
+const SECOND: i64 = 1_000_000;
+
 /// A change as the changelog tells it. Never a body.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VaultChange {
@@ -135,10 +138,14 @@ impl LedgerRead<'_> {
             .query(&sql, params![self.tenant, seq, ordinal, limit], |row| self.vault_change_from(row))
     }
 
-    /// The place, as (seq, ordinal), of the change of this time that clients know by `id`.
+    /// The place, as (seq, ordinal), of the change of the second from `at` on that clients know by `id`: they are told no parts
+    /// of seconds.
     pub fn vault_change_place(&self, at: Timestamp, id: &str) -> Result<Option<(i64, i64)>, StoreError> {
-        let sql = "SELECT seq, ordinal FROM vault_changes WHERE tenant = $1 AND at = $2 AND id = $3";
-        self.transaction.query_one(sql, params![self.tenant, at, id], |row| Ok((row.get(0)?, row.get(1)?)))
+        let sql =
+            "SELECT seq, ordinal FROM vault_changes WHERE tenant = $1 AND at >= $2 AND at < $3 AND id = $4";
+        let end = Timestamp(at.0.saturating_add(SECOND));
+        let values = params![self.tenant, at, end, id];
+        self.transaction.query_one(sql, values, |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     /// How many changes there are of each operation and domain in these namespaces, and when the first and the last

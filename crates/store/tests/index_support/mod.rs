@@ -292,7 +292,7 @@ pub fn semantic() -> Preparer<'static> {
     fn answer(text: &str) -> Result<Embedded, StoreError> {
         Ok(embed(text).into())
     }
-    Preparer { embedder: Some(Embedder { model: MODEL, embed: &answer }) }
+    Preparer { embedder: Some(Embedder { model: MODEL, embed: &answer }), kept: None }
 }
 
 pub fn open(home: &TestHome) -> Index {

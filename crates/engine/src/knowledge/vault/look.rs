@@ -15,8 +15,11 @@ use strata_store::{
 use super::{FileHead, FileState, Place, held, held::Held, namespaces};
 use crate::{engine::Engine, error::Error, operation::Call};
 
-/// A file that was changed within the last two seconds may change again without looking any different.
+/// A file that was changed within the last two seconds may change again without looking any different, where a file
+/// system keeps whole seconds.
 const FRESH_MICROS: i64 = 2_000_000;
+/// The same where it keeps parts of them: some twenty ticks of a system's clock.
+const FRESH_FINE_MICROS: i64 = 200_000;
 
 /// Something in the vault that is no file of it, or cannot be read, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -219,8 +222,9 @@ pub(super) fn looks_known(
     now: Timestamp,
 ) -> bool {
     let age = now.0.saturating_sub(modified.0);
+    let fresh = if modified.0 % 1_000_000 == 0 { FRESH_MICROS } else { FRESH_FINE_MICROS };
     let stamp = engine.vault().stamp(head.number, head.generation).unwrap_or(head.mtime);
-    age >= FRESH_MICROS && stamp == modified && u64::try_from(head.size) == Ok(size)
+    age >= fresh && stamp == modified && u64::try_from(head.size) == Ok(size)
 }
 
 /// What a closer look at a file showed.
