@@ -72,9 +72,9 @@ const WATCHED: &str = "DO $$ BEGIN PERFORM pg_catalog.set_config('client_connect
 /// What no number begins with: a write asks for one, and is told the schema's version instead when that is none of its own.
 const NEWER: &str = "schema version ";
 
-/// A time as the server's settings take it.
+/// A time as the server's settings take it; rounded up, so that nobody gives up before the time that was agreed.
 fn milliseconds(time: Duration) -> u128 {
-    time.as_millis().clamp(1, i32::MAX.unsigned_abs().into())
+    time.as_nanos().div_ceil(1_000_000).clamp(1, i32::MAX.unsigned_abs().into())
 }
 
 /// A lock that was not had, with how long the caller has been waiting for it in all.

@@ -9,7 +9,8 @@ use crate::{error::StoreError, sql::Control};
 /// How long a rewriting waits for those who began to read before it, where the caller's patience is no shorter.
 const LONGEST_READER: Duration = Duration::from_secs(3);
 
-/// Waits, for a while, until nobody reads from before this moment.
+/// Waits, for a while, until nobody reads from before this moment, and nobody writes since before it: a rewriting counts from
+/// the oldest transaction that writes, whichever database of the server it writes in.
 pub(super) fn outlive(connection: &Connection, control: &Control) -> Result<(), StoreError> {
     let until = Instant::now() + LONGEST_READER.min(control.longest_wait());
     let now = connection.texts(control, "SELECT pg_catalog.pg_current_xact_id()::xid::text")?;
@@ -20,7 +21,8 @@ pub(super) fn outlive(connection: &Connection, control: &Control) -> Result<(), 
         "SELECT 1 FROM pg_catalog.pg_stat_activity WHERE datname = current_database()
          AND pid <> pg_catalog.pg_backend_pid() AND age(backend_xmin) > age('{now}'::xid)
          UNION ALL SELECT 1 FROM pg_catalog.pg_locks WHERE locktype = 'virtualxid' AND virtualxid = virtualtransaction
-         AND virtualxid IN (NULL, {})",
+         AND virtualxid IN (NULL, {})
+         UNION ALL SELECT 1 WHERE age(pg_catalog.pg_snapshot_xmin(pg_catalog.pg_current_snapshot())::xid) > age('{now}'::xid)",
         if strangers.is_empty() { "NULL".to_owned() } else { strangers.join(", ") }
     );
     while !connection.texts(control, &earlier)?.is_empty() && Instant::now() < until {

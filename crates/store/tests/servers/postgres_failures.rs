@@ -162,8 +162,10 @@ fn who_locks_a_table_keeps_nobody_longer_than_the_callers_patience_or_deadline()
             });
             assert!(matches!(write, StoreError::Busy { waited } if waited >= patience), "{write:?}");
             let sooner = Duration::from_millis(300);
-            let hurried = Control::default().ending_in(sooner);
-            let late = in_time(sooner, || f.ledger.read(&hurried, |r| Ok((r.head()?, r.memory_counts()?))));
+            let late = in_time(sooner, || {
+                let hurried = Control::default().ending_in(sooner);
+                f.ledger.read(&hurried, |r| Ok((r.head()?, r.memory_counts()?)))
+            });
             assert!(matches!(late, StoreError::Deadline | StoreError::Busy { .. }), "{late:?}");
         });
     }
