@@ -204,14 +204,16 @@ const fn purpose(toolset: Toolset) -> &'static str {
         Toolset::Governance => "Rules, review and what follows from them",
         Toolset::Compat => "Under older names",
         Toolset::Layered => "Knowledge in the vault, todos, routes",
+        Toolset::Project => "A project, its code and its branches",
         Toolset::Admin => "Upkeep",
     }
 }
 
 /// The sections of the menu, what is for few last; `None` are the commands that are no operations.
-const SECTIONS: [Option<Toolset>; 6] = [
+const SECTIONS: [Option<Toolset>; 7] = [
     Some(Toolset::Core),
     Some(Toolset::Layered),
+    Some(Toolset::Project),
     Some(Toolset::Governance),
     Some(Toolset::Admin),
     None,

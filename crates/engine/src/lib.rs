@@ -52,4 +52,5 @@ pub mod snapshot;
 pub mod stats;
 pub mod status;
 pub mod usage;
+pub mod vcs;
 pub mod wiki;

@@ -30,13 +30,16 @@ pub enum Toolset {
     Compat,
     /// The vault, its index, routes, todos: layered-memory's tools and the verbs it lacked.
     Layered,
+    /// A project's code, decisions and incidents by branch: memory-engine's tools.
+    Project,
     /// Maintenance: for people and schedules, shown to a client only on request.
     Admin,
 }
 
 impl Toolset {
     /// Every toolset, in documentation order.
-    pub const ALL: [Self; 5] = [Self::Core, Self::Governance, Self::Compat, Self::Layered, Self::Admin];
+    pub const ALL: [Self; 6] =
+        [Self::Core, Self::Governance, Self::Compat, Self::Layered, Self::Project, Self::Admin];
 
     /// The word used in `--toolsets`.
     pub const fn as_str(self) -> &'static str {
@@ -45,6 +48,7 @@ impl Toolset {
             Self::Governance => "governance",
             Self::Compat => "compat",
             Self::Layered => "layered",
+            Self::Project => "project",
             Self::Admin => "admin",
         }
     }
@@ -73,12 +77,13 @@ pub enum Selection {
 
 impl Selection {
     /// Everything that can be asked for, in documentation order.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Whole(Toolset::Core),
         Self::Whole(Toolset::Governance),
         Self::Whole(Toolset::Compat),
         Self::Whole(Toolset::Layered),
         Self::Daily(Toolset::Layered),
+        Self::Whole(Toolset::Project),
         Self::Whole(Toolset::Admin),
     ];
 
@@ -90,6 +95,7 @@ impl Selection {
             Self::Daily(Toolset::Governance) => "governance-daily",
             Self::Daily(Toolset::Compat) => "compat-daily",
             Self::Daily(Toolset::Layered) => "layered-daily",
+            Self::Daily(Toolset::Project) => "project-daily",
             Self::Daily(Toolset::Admin) => "admin-daily",
         }
     }
@@ -147,7 +153,7 @@ pub struct Spec {
     /// The group it is shown in.
     pub toolset: Toolset,
     /// Wire name: `[a-z_]`, at most 24 characters; in [`Toolset::Compat`] hyphens and 27, in [`Toolset::Layered`]
-    /// digits and 31.
+    /// digits and 31, in [`Toolset::Project`] 25.
     pub tool: &'static str,
     /// Command path on the command line, e.g. `["backup", "create"]`.
     pub cli: &'static [&'static str],

@@ -3,6 +3,14 @@
 //! All worktrees and clones of one repository are one project: the key comes from the `origin` remote
 //! where there is one, else from the repository's path.
 
+pub mod anchors;
+pub mod branches;
+pub mod files;
+pub mod identity;
+pub mod layout;
+pub mod reflection;
+pub mod retrieve;
+
 use std::path::{Path, PathBuf};
 
 use strata_core::{

@@ -224,6 +224,7 @@ mod tests {
             let most = match spec.toolset {
                 Toolset::Compat => 27,
                 Toolset::Layered => 31,
+                Toolset::Project => 25,
                 _ => 24,
             };
             let fits = spec.tool.len() <= most;

@@ -1,0 +1,1 @@
+//! Memories pinned to code, and what became of that code.

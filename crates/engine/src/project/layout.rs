@@ -1,0 +1,1 @@
+//! What Strata keeps in a project: the folder, its settings, the files that people write.

@@ -1,0 +1,1 @@
+//! Memories on branches, with real repositories.

@@ -1,0 +1,1 @@
+//! A project's files in the index.

@@ -1,0 +1,1 @@
+//! Which project a directory is.

@@ -1,0 +1,1 @@
+//! The folder of a project and its settings.

@@ -1,0 +1,9 @@
+//! Project memory: identity, files, retrieval, reflection, branches, anchors.
+
+mod anchors;
+mod branches;
+mod files;
+mod identity;
+mod layout;
+mod reflection;
+mod retrieve;
