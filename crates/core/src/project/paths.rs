@@ -25,9 +25,9 @@ pub fn names(place: &str) -> Vec<String> {
         names.iter().filter(|name| !EMPTY_NAMES.contains(&name.as_str())).cloned().collect();
     // A place that is nothing but such folders is called by them.
     if kept.is_empty() {
-        names.retain(|name| !name.is_empty() && name != ".")
+        names.retain(|name| !name.is_empty() && name != ".");
     } else {
-        names = kept
+        names = kept;
     }
     names
 }
