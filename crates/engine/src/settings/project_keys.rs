@@ -178,7 +178,7 @@ pub const PROJECT_KEYS: &[Key] = &[
         get: |c| c.project.memory.branch_memory_retention_days.map(|days| Value::Integer(days.into())),
         set: |c, v| {
             c.project.memory.branch_memory_retention_days =
-                v.as_integer().and_then(|days| days.try_into().ok())
+                v.as_integer().and_then(|days| days.try_into().ok());
         },
         ..NONE
     },
@@ -286,7 +286,7 @@ pub const PROJECT_KEYS: &[Key] = &[
             number(
                 v,
                 &mut c.project.memory_retention.branch_cleanup.archive_merged_branch_memories_after_days,
-            )
+            );
         },
         ..NONE
     },
@@ -295,7 +295,7 @@ pub const PROJECT_KEYS: &[Key] = &[
         project: Narrowing::To(true),
         get: |c| on(c.project.memory_retention.branch_cleanup.preserve_promoted_mainline_knowledge),
         set: |c, v| {
-            switch(v, &mut c.project.memory_retention.branch_cleanup.preserve_promoted_mainline_knowledge)
+            switch(v, &mut c.project.memory_retention.branch_cleanup.preserve_promoted_mainline_knowledge);
         },
         ..NONE
     },
