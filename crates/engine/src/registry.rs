@@ -38,6 +38,7 @@ use crate::{
     },
     ontology,
     operation::{Entry, Toolset, entry},
+    project,
     recall::operation::Recall,
     reflect::Reflect,
     review, rules, snapshot,
@@ -187,6 +188,12 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<upkeep::plan::PlanKnowledgeCleanup>(),
     entry::<upkeep::apply::ApplySafeKnowledgeCleanup>(),
     entry::<upkeep::reconcile::ReconcileKnowledge>(),
+    // Files of a project.
+    entry::<project::files::status::MemoryStatus>(),
+    entry::<project::files::inspect::InspectKnowledge>(),
+    entry::<project::files::refresh::RefreshProjectKnowledge>(),
+    entry::<project::files::bootstrap::BootstrapProject>(),
+    entry::<project::files::reset::ResetProject>(),
     // Importers of older stores.
     entry::<ImportLayeredMemory>(),
     entry::<ImportPLayer>(),

@@ -3,11 +3,17 @@
 //! The files are the truth; a row of `sources` names each, and the index holds its chunks. [`Gate`] is the only way to a file.
 //! [`follow`] finds what changed and has it indexed; a server does so while it answers.
 
+pub mod bootstrap;
 pub mod follow;
 pub mod gate;
+pub mod inspect;
 pub mod kind;
+pub mod progress;
 mod reading;
+pub mod refresh;
+pub mod reset;
 pub(crate) mod state;
+pub mod status;
 mod walk;
 
 use std::{collections::BTreeMap, path::Path};

@@ -45,6 +45,7 @@ use crate::{
     },
     operation::Call,
     project::storable,
+    vcs::Repository,
 };
 
 /// Files recorded in one transaction, and indexed before more are read.
@@ -71,7 +72,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// A look that is this quick is taken at every call.
 const QUICK: Duration = Duration::from_millis(5);
 
-/// Pauses between two looks in the background: so many times what one takes, and at least and at most so long.
+/// Pauses between two looks in the background: so many times what one takes, and at least and at most so long. The settings may
+/// lengthen the least.
 const PAUSE: (u32, Duration, Duration) = (25, Duration::from_secs(1), Duration::from_secs(60));
 
 /// How long to wait until another process may be done.
@@ -120,6 +122,26 @@ impl Place {
         Ok(Some(Self { gate, root }))
     }
 
+    /// The kind of the jobs that index its files.
+    pub(crate) fn job(&self) -> String {
+        format!("files:{}", self.digest())
+    }
+
+    /// The name under which the commit is noted that was indexed last.
+    pub(crate) fn setting(&self) -> String {
+        format!("files_commit:{}", self.digest())
+    }
+
+    fn digest(&self) -> String {
+        blake3::hash(self.root.as_bytes()).to_hex()[..16].to_owned()
+    }
+
+    /// The commit that is checked out; `""` without one.
+    fn commit(&self) -> String {
+        let head = Repository::open(self.gate.root()).and_then(|repository| repository.head());
+        head.ok().and_then(|head| head.commit).unwrap_or_default()
+    }
+
     /// The same for an operation that is about nothing else.
     ///
     /// # Errors
@@ -133,8 +155,14 @@ impl Place {
 }
 
 /// What the project lets be read.
-fn rules(_engine: &Engine) -> Rules {
-    Rules::default()
+fn rules(engine: &Engine) -> Rules {
+    let files = &engine.settings().config.project.files;
+    let is_everything = |pattern: &String| pattern == "**";
+    Rules {
+        include: if files.include.iter().any(is_everything) { Vec::new() } else { files.include.clone() },
+        exclude: files.exclude.clone(),
+        max_bytes: files.max_bytes(),
+    }
 }
 
 /// Looks at everything and indexes what changed; waits for another process that does.
@@ -164,6 +192,10 @@ pub fn refresh(engine: &Engine, call: &Call<'_>) -> Result<Changes, Error> {
 pub fn attend(engine: &Engine, call: &Call<'_>) -> Result<(), Error> {
     let state = engine.files();
     let now = state.now();
+    let runtime = &engine.settings().config.project.runtime;
+    if !(runtime.auto_incremental_sync && (runtime.auto_bootstrap || now.phase == Phase::Idle)) {
+        return Ok(());
+    }
     if now.is_followed && now.phase < Phase::Rest {
         state.wait(PATIENCE, |now| now.phase >= Phase::Rest || now.failure.is_some());
         return Ok(());
@@ -171,7 +203,6 @@ pub fn attend(engine: &Engine, call: &Call<'_>) -> Result<(), Error> {
     let is_at_work = now.is_followed && now.phase == Phase::Rest;
     let fresh = match () {
         () if now.look_took <= QUICK => Duration::ZERO,
-        () if now.is_followed => PAUSE.1 * 2,
         () => (now.look_took * 10).max(Duration::from_millis(250)),
     };
     if is_at_work || now.looked.is_some_and(|looked| looked.elapsed() < fresh) || !is_writable(engine, call)?
@@ -191,10 +222,15 @@ pub fn attend(engine: &Engine, call: &Call<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Follows the files for as long as `cancel` is not raised: at once, and then again and again, with pauses in proportion
-/// to what a look takes. `scope` tells where the project is now.
+/// Follows the files for as long as `cancel` is not raised: at once, then whenever a call finds more changes than it has time
+/// for, and again and again where the settings say so, with pauses in proportion to what a look takes. `scope` tells where the project
+/// is now. Nothing where the settings say that nothing is read by itself.
 pub fn watch(engine: &Engine, cancel: &Cancel, scope: &dyn Fn() -> Scope) {
     let state = engine.files();
+    let runtime = &engine.settings().config.project.runtime;
+    if !runtime.auto_index_on_start {
+        return;
+    }
     let principal = Principal::new(PrincipalKind::System, "files");
     state.set(|now| now.is_followed = true);
     while !cancel.is_cancelled() {
@@ -209,14 +245,24 @@ pub fn watch(engine: &Engine, cancel: &Cancel, scope: &dyn Fn() -> Scope) {
         };
         let failure = look(engine, &call).err().map(|error| format!("{error}; {}", error.hint()));
         state.set(|now| now.failure = failure);
-        let until = Instant::now() + (state.now().look_took * PAUSE.0).clamp(PAUSE.1, PAUSE.2);
-        while !cancel.is_cancelled() && Instant::now() < until {
+        let now = state.now();
+        let least = Duration::from_millis(runtime.watcher_debounce_ms.into()).clamp(PAUSE.1, PAUSE.2);
+        let pause = (now.look_took * PAUSE.0).clamp(least, PAUSE.2);
+        // Where another process is at it, or something failed, there is more to do.
+        let is_polled = runtime.optional_file_watcher || now.phase != Phase::Idle || now.failure.is_some();
+        let until = is_polled.then(|| Instant::now() + pause);
+        while !cancel.is_cancelled() && until.is_none_or(|until| Instant::now() < until) {
             if state.rest(Duration::from_millis(250)) {
                 break;
             }
         }
     }
     state.set(|now| now.is_followed = false);
+}
+
+/// Lets [`watch`] look now, or see that it is to end.
+pub fn wake(engine: &Engine) {
+    engine.files().wake();
 }
 
 fn look(engine: &Engine, call: &Call<'_>) -> Result<(), Error> {
@@ -274,6 +320,8 @@ impl<'e> Pass<'e> {
     /// Looks, and indexes what changed if it is no more than `most` files.
     fn run(mut self, most: usize) -> Result<Outcome, Error> {
         let began = Instant::now();
+        // Read first: what is committed meanwhile counts as not seen.
+        let commit = self.place.commit();
         let seen = walk(&self.place.gate, self.call.cancel);
         self.engine.control(self.call).check()?;
         let difference = self.compare(&seen)?;
@@ -286,22 +334,31 @@ impl<'e> Pass<'e> {
         }
         if difference.read.is_empty() && difference.gone.is_empty() {
             let changes = Changes { unchanged: difference.unchanged, ..Changes::default() };
-            self.complete();
+            self.complete(&commit)?;
             return Ok(Outcome::Done(changes));
         }
-        let kind = format!("files:{}", blake3::hash(self.place.root.as_bytes()).to_hex().split_at(16).0);
+        let kind = self.place.job();
         let Some(job) = Job::start_alone(self.engine, self.call, &kind)? else { return Ok(Outcome::Busy) };
-        let outcome = self.work(&job, &seen);
+        let outcome = self.work(&job, &seen, &commit);
         let told = |c: &Changes| format!("{} new, {} changed, {} gone", c.new, c.changed, c.deleted);
         job.finish(outcome, told).map(Outcome::Done)
     }
 
-    fn complete(self) {
+    /// Everything that was seen is indexed. Notes the commit that it is of, when that is another than before.
+    fn complete(self, commit: &str) -> Result<(), Error> {
+        let key = self.place.setting();
+        let noted = self.engine.read(self.call, |r| r.setting(&key))?;
+        if noted.as_deref() != Some(commit) && !(noted.is_none() && commit.is_empty()) {
+            let ledger = self.engine.ledger(self.call)?;
+            let control = self.engine.control(self.call);
+            ledger.write(&control, self.engine.clock().now(), |w| w.set_setting(&key, commit))?;
+        }
         self.engine.files().set(|now| {
             now.phase = Phase::Idle;
             now.looked = Some(Instant::now());
             now.problems = self.problems;
         });
+        Ok(())
     }
 
     fn compare(&self, seen: &Walk) -> Result<Difference, Error> {
@@ -312,10 +369,12 @@ impl<'e> Pass<'e> {
         let mut known: HashMap<&str, &SourceRow> = rows.iter().map(|row| (row.path.as_str(), row)).collect();
         let mut difference = Difference { read: Vec::new(), gone: Vec::new(), unchanged: 0 };
         let state = self.engine.files();
+        let by_size_and_time = self.engine.settings().config.project.runtime.incremental_indexing;
         for file in &seen.files {
             let row = known.remove(file.path.as_str());
             let is_same = row.is_some_and(|row| {
-                row.state == SourceState::Present
+                by_size_and_time
+                    && row.state == SourceState::Present
                     && u64::try_from(row.size) == Ok(file.size)
                     && row.mtime == file.mtime
             });
@@ -343,7 +402,7 @@ impl<'e> Pass<'e> {
     }
 
     /// Does what a look found, as the only one.
-    fn work(mut self, job: &Job<'_>, seen: &Walk) -> Result<Changes, Error> {
+    fn work(mut self, job: &Job<'_>, seen: &Walk, commit: &str) -> Result<Changes, Error> {
         // Somebody else may have done some of it before the turn was ours.
         let Difference { read, gone, unchanged } = self.compare(seen)?;
         let mut changes = Changes { unchanged, ..Changes::default() };
@@ -368,7 +427,7 @@ impl<'e> Pass<'e> {
         if total == 0 {
             self.index(changes.deleted)?;
         }
-        self.complete();
+        self.complete(commit)?;
         Ok(changes)
     }
 
