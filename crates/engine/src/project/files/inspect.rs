@@ -108,7 +108,7 @@ pub struct Refused {
 }
 
 impl Refused {
-    fn new(error: String) -> Response {
+    fn because(error: String) -> Response {
         Response::Refused(Self { error, boundary_violation: false })
     }
 
@@ -149,7 +149,7 @@ impl Operation for InspectKnowledge {
             return lines(engine, call, &path, range(&request)?, with_text);
         }
         let Some(id) = given(&request.chunk_id) else {
-            return Ok(Refused::new("Provide chunk_id or path".to_owned()));
+            return Ok(Refused::because("Provide chunk_id or path".to_owned()));
         };
         let found = match Id::parse(&id).ok().filter(|id| id.kind() == IdKind::Document) {
             Some(id) => {
@@ -160,7 +160,7 @@ impl Operation for InspectKnowledge {
         };
         Ok(match found {
             Some(chunk) => Response::Chunk(Box::new(view(chunk, with_text))),
-            None => Refused::new(format!("Chunk '{}' not found", storable(&id))),
+            None => Refused::because(format!("Chunk '{}' not found", storable(&id))),
         })
     }
 }

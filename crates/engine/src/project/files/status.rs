@@ -186,7 +186,7 @@ pub fn status(engine: &Engine, call: &Call<'_>) -> Result<Response, Error> {
         },
         ..Response::default()
     };
-    engine.read(call, |r| Ok(response.count(r, call)?))?;
+    engine.read(call, |r| response.count(r, call))?;
     response.meaning(engine);
     if status == "UNINITIALIZED" {
         response.suggestions.push("`strata project index` reads the project's files now".to_owned());
