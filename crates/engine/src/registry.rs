@@ -38,7 +38,11 @@ use crate::{
     },
     ontology,
     operation::{Entry, Toolset, entry},
+<<<<<<< HEAD
     project::{identity, layout, policy},
+=======
+    project,
+>>>>>>> files
     recall::operation::Recall,
     reflect::Reflect,
     review, rules, snapshot,
@@ -188,6 +192,7 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<upkeep::plan::PlanKnowledgeCleanup>(),
     entry::<upkeep::apply::ApplySafeKnowledgeCleanup>(),
     entry::<upkeep::reconcile::ReconcileKnowledge>(),
+<<<<<<< HEAD
     // Projects, their folder and their policy.
     entry::<identity::List>(),
     entry::<identity::Alias>(),
@@ -199,6 +204,14 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<policy::Install>(),
     entry::<policy::Status>(),
     entry::<policy::Uninstall>(),
+=======
+    // Files of a project.
+    entry::<project::files::status::MemoryStatus>(),
+    entry::<project::files::inspect::InspectKnowledge>(),
+    entry::<project::files::refresh::RefreshProjectKnowledge>(),
+    entry::<project::files::bootstrap::BootstrapProject>(),
+    entry::<project::files::reset::ResetProject>(),
+>>>>>>> files
     // Importers of older stores.
     entry::<ImportLayeredMemory>(),
     entry::<ImportPLayer>(),
