@@ -27,6 +27,7 @@ use crate::{
     judge::{self, Judge},
     knowledge::{access, l0, routing::words::Words, vault::VaultState, vectors},
     operation::Call,
+    project::retrieve,
     searcher::Searcher,
     settings::Settings,
     usage::{Batch, Uses},
@@ -50,6 +51,7 @@ pub struct Engine {
     index_entries: l0::Kept,
     section_vectors: vectors::Kept,
     vault: VaultState,
+    packs: retrieve::Kept,
     judge: OnceLock<Option<Box<dyn Judge>>>,
     words: OnceLock<Words>,
     made: AtomicBool,
@@ -93,6 +95,7 @@ impl Engine {
             index_entries: l0::Kept::default(),
             section_vectors: vectors::Kept::default(),
             vault,
+            packs: retrieve::Kept::default(),
             judge: OnceLock::new(),
             words: OnceLock::new(),
             made: AtomicBool::new(false),
@@ -336,6 +339,11 @@ impl Engine {
     /// The files of the vault, and what is known of them.
     pub(crate) fn vault(&self) -> &VaultState {
         &self.vault
+    }
+
+    /// Answers to tasks that were given before.
+    pub(crate) fn packs(&self) -> &retrieve::Kept {
+        &self.packs
     }
 
     /// Uses that the ledger does not know of yet.

@@ -38,6 +38,10 @@ use crate::{
     },
     ontology,
     operation::{Entry, Toolset, entry},
+    project::retrieve::{
+        agent_context::RetrieveAgentContext, inspect_memory::InspectMemory, route::RouteTask,
+        tree::MemoryTree,
+    },
     recall::operation::Recall,
     reflect::Reflect,
     review, rules, snapshot,
@@ -187,6 +191,11 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<upkeep::plan::PlanKnowledgeCleanup>(),
     entry::<upkeep::apply::ApplySafeKnowledgeCleanup>(),
     entry::<upkeep::reconcile::ReconcileKnowledge>(),
+    // What a task needs of a project.
+    entry::<RetrieveAgentContext>(),
+    entry::<InspectMemory>(),
+    entry::<RouteTask>(),
+    entry::<MemoryTree>(),
     // Importers of older stores.
     entry::<ImportLayeredMemory>(),
     entry::<ImportPLayer>(),

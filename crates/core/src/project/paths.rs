@@ -25,11 +25,10 @@ pub fn names(place: &str) -> Vec<String> {
         names.iter().filter(|name| !EMPTY_NAMES.contains(&name.as_str())).cloned().collect();
     // A place that is nothing but such folders is called by them.
     if kept.is_empty() {
-        names.retain(|name| !name.is_empty() && name != ".")
-    } else {
-        names = kept
+        names.retain(|name| !name.is_empty() && name != ".");
+        return names;
     }
-    names
+    kept
 }
 
 /// Whether the last name ends in a dot and a few letters that are an extension: those of files, not of modules.
