@@ -27,7 +27,7 @@ use crate::{
     judge::{self, Judge},
     knowledge::{access, l0, routing::words::Words, vault::VaultState, vectors},
     operation::Call,
-    project::retrieve,
+    project::{files, retrieve},
     searcher::Searcher,
     settings::Settings,
     usage::{Batch, Uses},
@@ -52,6 +52,7 @@ pub struct Engine {
     section_vectors: vectors::Kept,
     vault: VaultState,
     packs: retrieve::Kept,
+    files: files::state::State,
     judge: OnceLock<Option<Box<dyn Judge>>>,
     words: OnceLock<Words>,
     made: AtomicBool,
@@ -96,6 +97,7 @@ impl Engine {
             section_vectors: vectors::Kept::default(),
             vault,
             packs: retrieve::Kept::default(),
+            files: files::state::State::default(),
             judge: OnceLock::new(),
             words: OnceLock::new(),
             made: AtomicBool::new(false),
@@ -344,6 +346,11 @@ impl Engine {
     /// Answers to tasks that were given before.
     pub(crate) fn packs(&self) -> &retrieve::Kept {
         &self.packs
+    }
+
+    /// The files of the project, and how far they are followed.
+    pub(crate) fn files(&self) -> &files::state::State {
+        &self.files
     }
 
     /// Uses that the ledger does not know of yet.

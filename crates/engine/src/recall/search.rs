@@ -246,7 +246,7 @@ pub fn collections(tenant: &str, scope: &Scope) -> Vec<CollectionKey> {
 }
 
 fn filter(query: &Query) -> Filter {
-    let branches = [String::new()].into_iter().chain(query.scope.branch.clone()).collect();
+    let branches = [""].into_iter().chain(query.scope.branches()).map(str::to_owned).collect();
     Filter {
         layers: query.layers.clone(),
         kinds: query.kinds.iter().map(ToString::to_string).collect(),

@@ -17,7 +17,7 @@ use crate::{
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
-    project::storable,
+    project::{files::follow, storable},
 };
 
 /// See the module.
@@ -113,10 +113,12 @@ impl Operation for RetrieveAgentContext {
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let asked = Asked::read(engine, call, &request)?;
-        let meta = meta::meta(engine, call, &asked.scope, request.head_commit.as_deref())?;
         if request.user_instruction_flags.iter().any(|flag| routing::forbids_memory(flag)) {
+            let meta = meta::meta(engine, &asked.scope, request.head_commit.as_deref());
             return Ok(Response::skipped(asked.task, meta));
         }
+        follow::attend(engine, call)?;
+        let meta = meta::meta(engine, &asked.scope, request.head_commit.as_deref());
         let key = cache::key(engine, call, &request, &asked, &meta)?;
         let now = engine.clock().now();
         if let Some(kept) = engine.packs().get(&key, now) {

@@ -385,7 +385,7 @@ fn section(passage: &Passage, shown: usize) -> KnowledgeSection {
     KnowledgeSection {
         chunk_id: passage.chunk_id.clone(),
         title: passage.title(),
-        source_type: passage.source_type.clone(),
+        source_type: passage.source_type.as_str(),
         source_path: passage.source_path.clone(),
         heading_path: passage.heading_path.clone(),
         start_line: passage.start_line,

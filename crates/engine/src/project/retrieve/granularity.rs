@@ -16,7 +16,7 @@ use super::{
     shape::Unit,
     trace::{Breakdown, put},
 };
-use crate::render::rounded;
+use crate::{project::files::SourceType, render::rounded};
 
 /// Passages that are looked at.
 const PASSAGES: usize = 10;
@@ -152,7 +152,7 @@ impl<'p> Raw<'p> {
         let granularity = match layer {
             Layer::Proposition => "proposition",
             Layer::Paragraph => "paragraph",
-            Layer::Summary if passage.source_type == "code_file" => "module",
+            Layer::Summary if passage.source_type == SourceType::CodeFile => "module",
             Layer::Summary => "document",
         };
         let terms = content_terms(&text).into_iter().collect();
@@ -165,7 +165,7 @@ impl<'p> Raw<'p> {
             ("fts_rank_normalized", WORDS * share),
             ("layer_preference_bonus", LAYER * place),
             ("proposition_type_bonus", SORT * sort),
-            ("source_quality", QUALITY * self.passage.quality),
+            ("source_quality", QUALITY * f64::from(self.passage.source_type.quality())),
             ("freshness_bonus", if self.passage.is_stale { 0.0 } else { FRESH }),
         ];
         let score = rounded(parts.iter().map(|(_, value)| value).sum(), 3);

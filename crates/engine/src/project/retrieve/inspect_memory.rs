@@ -1,5 +1,7 @@
 //! `inspect_memory`: one memory with what stands below it, what it is related to and what it rests on.
 
+use std::collections::HashSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_core::{memory::Status, time::Timestamp};
@@ -201,21 +203,19 @@ fn lay_out(parent: &str, levels: &[Vec<MemoryRow>], flat: &mut Vec<MemoryRow>) {
     }
 }
 
-/// The memories that one replaced or that replaced it.
+/// The memories that one replaced or that replaced it, and those that it has a relation with, whichever way.
 fn related(r: &LedgerRead<'_>, call: &Call<'_>, row: &MemoryRow) -> Result<Vec<MemoryRow>, StoreError> {
-    let mut ids: Vec<String> = row.supersedes.iter().chain(&row.superseded_by).cloned().collect();
-    ids.extend(r.predecessors(&row.id)?);
-    let mut seen = std::collections::HashSet::from([row.id.clone()]);
-    let mut related = Vec::new();
-    for id in ids {
-        if seen.insert(id.clone())
-            && let Some(found) = r.memory(&id)?
-            && sees_scope(call, &found.scope)
-        {
-            related.push(found);
-        }
+    let mut found: Vec<MemoryRow> = Vec::new();
+    let versions = row.supersedes.iter().chain(&row.superseded_by).cloned();
+    for id in versions.chain(r.predecessors(&row.id)?) {
+        found.extend(r.memory(&id)?);
     }
-    Ok(related)
+    let relations = r.memory_relations(row.number)?;
+    let ends: Vec<i64> = relations.iter().flat_map(|of| [of.source, of.target]).collect();
+    found.extend(r.memories_by_numbers(&ends)?);
+    let mut seen = HashSet::from([row.number]);
+    found.retain(|other| seen.insert(other.number) && sees_scope(call, &other.scope));
+    Ok(found)
 }
 
 impl Render for Response {

@@ -6,9 +6,9 @@ use strata_embed::Semantic;
 
 use crate::{
     engine::Engine,
-    error::Error,
-    operation::{Call, is_default},
+    project::{files::state::Phase, storable},
     settings::OFF,
+    vcs::{Fault, Repository},
 };
 
 /// What every reply of the project's tools says of the way it was made.
@@ -43,35 +43,52 @@ pub struct Meta {
     pub embedding_model: String,
     /// `used`, `disabled`, `unavailable` or `degraded`.
     pub semantic_status: &'static str,
-    /// Whether working files differ from the commit.
-    #[serde(skip_serializing_if = "is_default")]
-    pub working_tree_dirty: bool,
 }
 
 /// How retrieval goes for a reader in `scope`; `commit` is what the caller says is checked out.
-///
-/// # Errors
-/// Those of the store.
-pub(super) fn meta(
-    engine: &Engine,
-    _call: &Call<'_>,
-    scope: &Scope,
-    commit: Option<&str>,
-) -> Result<Meta, Error> {
-    let mut meta = Meta {
-        bootstrap_status: "READY".to_owned(),
-        current_branch: scope.branch.clone(),
-        head_commit: commit.map(crate::project::storable).filter(|commit| !commit.is_empty()),
-        branch_aware_ranking: scope.branch.is_some(),
-        git_available: true,
-        is_repository: scope.branch.is_some(),
-        ..Meta::default()
-    };
+pub(super) fn meta(engine: &Engine, scope: &Scope, commit: Option<&str>) -> Meta {
+    let mut meta = Meta { bootstrap_status: bootstrap(engine), git_available: true, ..Meta::default() };
+    meta.tell_place(engine, scope, commit);
     meta.tell_meaning(engine);
-    Ok(meta)
+    meta.warnings.extend(engine.files().now().failure);
+    meta
+}
+
+/// How far the project's files are known, in the wire's words.
+fn bootstrap(engine: &Engine) -> String {
+    let now = engine.files().now();
+    let word = match now.phase {
+        _ if now.failure.is_some() => "DEGRADED",
+        Phase::Unstarted => "UNINITIALIZED",
+        Phase::First => "BOOTSTRAPPING",
+        Phase::Rest => "INDEXING_INCREMENTAL",
+        Phase::Idle => "READY",
+    };
+    word.to_owned()
 }
 
 impl Meta {
+    /// The branch that is read for, and what git says is checked out. What git cannot tell is a warning.
+    fn tell_place(&mut self, engine: &Engine, scope: &Scope, commit: Option<&str>) {
+        let root = engine.settings().project_root.as_deref().filter(|_| scope.project.is_some());
+        let head = root.map(|root| Repository::open(root).and_then(|repository| repository.head()));
+        let (branch, checked_out) = match head {
+            Some(Ok(head)) => {
+                self.is_repository = true;
+                (head.branch, head.commit)
+            }
+            Some(Err(Fault::None)) | None => (None, None),
+            Some(Err(fault)) => {
+                self.warnings.push(fault.to_string());
+                (None, None)
+            }
+        };
+        self.current_branch = scope.branch.clone().or(branch);
+        self.branch_aware_ranking = scope.branch.is_some();
+        let named = commit.map(storable).filter(|commit| !commit.is_empty());
+        self.head_commit = named.or(checked_out);
+    }
+
     /// What part meaning takes, without making it more than it is.
     pub fn tell_meaning(&mut self, engine: &Engine) {
         let searcher = engine.searcher();

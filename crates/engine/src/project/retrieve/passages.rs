@@ -1,13 +1,15 @@
 //! Passages of the project's files that a search has found.
 
+use std::collections::HashSet;
+
 use strata_core::{analysis, time::Timestamp};
 
 use super::trace::{Breakdown, SELECTED, TraceEntry, put};
 use crate::{
-    documents,
     engine::Engine,
     error::Error,
     operation::Call,
+    project::files::{self, Chunk, SourceType},
     recall::{item::DocumentPart, search::Hit},
     render::rounded,
 };
@@ -25,8 +27,7 @@ const COMPARED: usize = 6;
 #[derive(Debug, Clone)]
 pub(super) struct Passage {
     pub(super) chunk_id: String,
-    pub(super) source_type: String,
-    pub(super) quality: f64,
+    pub(super) source_type: SourceType,
     pub(super) source_path: String,
     pub(super) heading_path: Vec<String>,
     pub(super) start_line: u32,
@@ -38,7 +39,7 @@ pub(super) struct Passage {
     pub(super) breakdown: Breakdown,
 }
 
-/// The passages behind hits, best first; those whose file is no file of the project are left out.
+/// The passages behind hits, best first, each once; those of other files than the project's are left out.
 ///
 /// # Errors
 /// Those of the store.
@@ -47,16 +48,21 @@ pub(super) fn of_hits(
     call: &Call<'_>,
     hits: &[(&Hit, &DocumentPart)],
 ) -> Result<Vec<Passage>, Error> {
-    let _ = (engine, call);
     let best = hits.iter().map(|(hit, _)| hit.score()).fold(0.0, f64::max);
-    let mut passages: Vec<Passage> = hits.iter().map(|(hit, part)| Passage::new(hit, part, best)).collect();
+    let parts: Vec<DocumentPart> = hits.iter().map(|(_, part)| (*part).clone()).collect();
+    let chunks = files::chunks(engine, call, &parts)?;
+    let known = hits.iter().zip(chunks).filter_map(|((hit, _), chunk)| Some(Passage::new(hit, chunk?, best)));
+    let mut passages: Vec<Passage> = known.collect();
     passages.sort_by(|a, b| b.score.total_cmp(&a.score));
+    // Several parts of a long chunk may be found.
+    let mut seen = HashSet::new();
+    passages.retain(|passage| seen.insert(passage.chunk_id.clone()));
     Ok(passages)
 }
 
 impl Passage {
-    fn new(hit: &Hit, part: &DocumentPart, best: f64) -> Self {
-        let quality = 0.7;
+    fn new(hit: &Hit, chunk: Chunk, best: f64) -> Self {
+        let quality = f64::from(chunk.source_type.quality());
         let (components, evidence) = (&hit.found.hit.components, &hit.found.hit.evidence);
         let near = hit.nearness.unwrap_or_default();
         let score = hit.score() + best * QUALITY * quality;
@@ -77,22 +83,15 @@ impl Passage {
             put(&mut breakdown, name, value);
         }
         Self {
-            chunk_id: documents::id(part.file.number, part.part).to_string(),
-            source_type: "markdown".to_owned(),
-            quality,
-            source_path: part.file.path.clone(),
-            heading_path: part
-                .section
-                .title
-                .split(" > ")
-                .filter(|t| !t.is_empty())
-                .map(str::to_owned)
-                .collect(),
-            start_line: 0,
-            end_line: 0,
-            text: part.section.body.clone(),
-            is_stale: false,
-            modified: part.file.mtime,
+            chunk_id: chunk.chunk_id,
+            source_type: chunk.source_type,
+            source_path: chunk.source_path,
+            heading_path: chunk.heading_path,
+            start_line: chunk.start_line,
+            end_line: chunk.end_line,
+            text: chunk.text,
+            is_stale: chunk.is_stale,
+            modified: Timestamp(chunk.modified),
             score,
             breakdown,
         }
@@ -118,7 +117,7 @@ impl Passage {
             action: SELECTED,
             score: rounded(self.score, 3),
             score_breakdown: self.breakdown.clone(),
-            source_type: Some(self.source_type.clone()),
+            source_type: Some(self.source_type.as_str().to_owned()),
             freshness: self.breakdown.get("freshness").copied(),
             status: None,
             heading_path: self.heading_path.clone(),

@@ -87,7 +87,7 @@ pub struct KnowledgeSection {
     /// The file, and what encloses the passage.
     pub title: String,
     /// What sort of file it is.
-    pub source_type: String,
+    pub source_type: &'static str,
     /// The file, below the project's root.
     pub source_path: String,
     /// What encloses it, outermost first.
@@ -242,7 +242,7 @@ fn passage_record(passage: &KnowledgeSection) -> Record {
         0 => passage.source_path.clone(),
         _ => format!("{}:{}-{}", passage.source_path, passage.start_line, passage.end_line),
     };
-    let mut attributes = vec![place, passage.source_type.clone()];
+    let mut attributes = vec![place, passage.source_type.to_owned()];
     attributes.extend(passage.is_stale.then(|| "changed since".to_owned()));
     let title = (!passage.heading_path.is_empty()).then(|| passage.heading_path.join(" > "));
     Record { id: passage.chunk_id.clone(), attributes, title, text: passage.content.clone() }
