@@ -338,3 +338,203 @@ fn a_user_who_wants_no_memory_gets_none() {
     assert_eq!((&pack["skipped"], &pack["constraints"]), (&json!(true), &Value::Null));
     assert!(pack["reason"].as_str().is_some_and(|reason| reason.contains("isolated_task")));
 }
+
+/// A project with files.
+fn with_files(files: &[(&str, &str)]) -> Session {
+    let session = project(|settings| settings.project_root = Some(settings.home.join("p")));
+    for (path, text) in files {
+        session.home.file(&format!("p/{path}"), text);
+    }
+    session
+}
+
+const RETRY_PY: &str = r#""""Retrying of tasks."""
+import random
+
+
+class RetryPolicy:
+    """Decides how long a failed task waits before it is tried again."""
+
+    def next_delay(self, attempt):
+        """Exponential backoff with jitter, capped at five minutes."""
+        return min(300, 2 ** attempt) * random.random()
+
+
+def is_retryable(error):
+    """A timeout may be tried again, a validation error never."""
+    return isinstance(error, TimeoutError)
+"#;
+
+const QUEUE_PY: &str = r#""""The queue of waiting tasks."""
+
+
+class Lease:
+    """A worker owns a task for as long as its lease lasts."""
+
+    def renew(self):
+        """Renewal fails when another worker took the task."""
+        raise LeaseLost("another worker holds the lease")
+"#;
+
+fn paths(pack: &Value, list: &str, key: &str) -> Vec<String> {
+    let all = pack[list].as_array().unwrap_or_else(|| panic!("{list} in {pack}"));
+    all.iter().map(|one| one[key].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn memory_engine_c30_c33_c38_c39_sentences_find_the_code_that_they_speak_of() {
+    let session = with_files(&[
+        ("README.md", "# App\n\nRuns tasks in the background.\n"),
+        ("src/retry.py", RETRY_PY),
+        ("src/queue.py", QUEUE_PY),
+        (
+            "docs/adr/001-storage.md",
+            "# Storage\n\nWe keep tasks in one table with an index on their state.\n",
+        ),
+    ]);
+    let asked = json!({ "task": "Implement exponential backoff in src/retry.py." });
+    let pack = retrieve(&session, asked);
+    assert_eq!(paths(&pack, "knowledge_chunks", "source_path")[0], "src/retry.py", "{pack}");
+    let first = &pack["knowledge_chunks"][0];
+    assert_eq!((&first["source_type"], first["start_line"].as_u64() > Some(0)), (&json!("code_file"), true));
+    let pack = retrieve(&session, json!({ "task": "How does the retry backoff work?" }));
+    assert_eq!(pack["task_intent"], "code_explanation");
+    assert_eq!(paths(&pack, "knowledge_chunks", "source_path")[0], "src/retry.py", "{pack}");
+    let overlap = |pack: &Value, path: &str, signal: &str| {
+        let chunks = pack["knowledge_chunks"].as_array().expect("chunks");
+        let chunk = chunks.iter().find(|chunk| chunk["source_path"] == path).expect("a chunk of it");
+        let trace = pack["retrieval_trace"].as_array().expect("a trace");
+        let entry = trace.iter().find(|entry| entry["result_id"] == chunk["chunk_id"]).expect("its entry");
+        entry["score_breakdown"][signal].as_f64().unwrap_or(0.0)
+    };
+    let root = session.engine.settings().project_root.clone().expect("a root");
+    for file in ["src/retry.py".to_owned(), root.join("src/retry.py").to_string_lossy().into_owned()] {
+        let pack =
+            retrieve(&session, json!({ "task": "tasks that are tried again", "current_files": [file] }));
+        assert!(overlap(&pack, "src/retry.py", "module_overlap") > 0.9, "{file}: {pack}");
+    }
+    let asked = json!({ "task": "what happens to a task of a worker", "current_symbols": ["RetryPolicy"] });
+    let pack = retrieve(&session, asked);
+    assert_eq!(paths(&pack, "knowledge_chunks", "source_path")[0], "src/retry.py", "{pack}");
+    assert!(overlap(&pack, "src/retry.py", "symbol_overlap") > 0.9);
+    let without = retrieve(&session, json!({ "task": "what happens to a task of a worker" }));
+    assert_eq!(paths(&without, "knowledge_chunks", "source_path")[0], "src/queue.py", "{without}");
+}
+
+#[test]
+fn memory_engine_c31_c42_the_code_that_is_meant_stands_before_documents_that_share_a_word() {
+    let mut files: Vec<(String, String)> = (0..12)
+        .map(|n| {
+            let text = format!(
+                "# Decision {n}\n\nThe team {n} chose a vendor; the lease of office {n} was renewed.\n"
+            );
+            (format!("docs/adr/{n:03}-vendor.md"), text)
+        })
+        .collect();
+    files.push(("src/queue.py".into(), QUEUE_PY.into()));
+    files.push((
+        "docs/long.md".into(),
+        format!("# Worker lease renewal\n\n{}", "lease renewal worker task fails ".repeat(800)),
+    ));
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let session = with_files(&files[..13]);
+    let asked = json!({ "task": "lease renewal fails, another worker" });
+    let before = retrieve(&session, asked.clone());
+    assert_eq!(paths(&before, "knowledge_chunks", "source_path")[0], "src/queue.py", "{before}");
+    let ids = |pack: &Value| paths(pack, "knowledge_chunks", "chunk_id");
+    let reopened = session.reopened();
+    let again = with_call(&session, |call| {
+        let entry =
+            strata_engine::registry::OPERATIONS.iter().find(|e| e.spec.tool == "retrieve_agent_context");
+        (entry.expect("the tool").run)(&reopened, call, asked.clone()).expect("a reply").json
+    });
+    assert_eq!(ids(&before), ids(&again));
+    // A passage that is too long to send whole does not keep the others out.
+    session.home.file("p/docs/long.md", files[13].1);
+    with_call(&session, |call| strata_engine::project::files::follow::refresh(&session.engine, call))
+        .expect("a look");
+    let pack = retrieve(&session, asked);
+    let found = paths(&pack, "knowledge_chunks", "source_path");
+    assert!(
+        found.iter().any(|path| path == "src/queue.py") && found.iter().any(|path| path == "docs/long.md"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn memory_engine_c32_c37_found_passages_are_told_at_the_sizes_that_are_wanted() {
+    let mut files: Vec<(String, String)> = (0..6)
+        .map(|n| {
+            let filler = "The committee met, discussed the budget and adjourned until spring. ".repeat(12);
+            (format!("docs/notes-{n}.md"), format!("# Notes {n}\n\nA quorum was present. {filler}\n"))
+        })
+        .collect();
+    let exact =
+        "# Replicas\n\nA replica must never acknowledge a write before the quorum has confirmed it.\n";
+    files.push(("docs/replica.md".into(), exact.into()));
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let session = with_files(&files);
+    let task = "replica acknowledge write quorum confirmed";
+    let pack = retrieve(&session, json!({ "task": task }));
+    let units = pack["multigranular_chunks"].as_array().expect("units");
+    assert_eq!(units[0]["source_path"], "docs/replica.md", "{units:?}");
+    assert!(units[0]["score_breakdown"]["fts_rank_normalized"].as_f64() > Some(0.3), "{}", units[0]);
+    let of = |layer: &str| {
+        let pack = retrieve(&session, json!({ "task": task, "preferred_layers": [layer] }));
+        assert_eq!(pack["cache_hit"], false);
+        paths(&pack, "multigranular_chunks", "result_type")
+    };
+    let (statements, summaries) = (of("proposition"), of("summary"));
+    assert!(!statements.is_empty() && statements.iter().all(|sort| sort == "proposition"), "{statements:?}");
+    assert!(!summaries.is_empty() && summaries.iter().all(|sort| sort == "summary"), "{summaries:?}");
+    let only =
+        json!({ "task": task, "preferred_layers": ["proposition"], "proposition_types": ["constraint"] });
+    let pack = retrieve(&session, only);
+    let sorts = paths(&pack, "multigranular_chunks", "proposition_type");
+    assert!(!sorts.is_empty() && sorts.iter().all(|sort| sort == "constraint"), "{sorts:?}");
+}
+
+#[test]
+fn memory_engine_c79_constraint_incident_and_decision_of_a_task_come_together() {
+    let session = with_files(&[
+        (
+            "docs/adr/001-queue.md",
+            "# ADR 001: Queue\n\nTasks are kept in PostgreSQL. A worker takes one task at a time.\n",
+        ),
+        (
+            "docs/adr/003-retry-policy.md",
+            "# ADR 003: Retry policy\n\nRetries use exponential backoff. A task in a terminal state is never retried.\n",
+        ),
+        ("src/retry.py", RETRY_PY),
+    ]);
+    scheduler(&session, 5);
+    let pack = retrieve(&session, json!({ "task": RETRY }));
+    assert_eq!(titles(&pack, "constraints"), ["Terminal State Immutability"]);
+    assert_eq!(titles(&pack, "incidents"), ["Retry Loop Re-entered Terminal Task"]);
+    let found = paths(&pack, "knowledge_chunks", "source_path");
+    let place = |path: &str| found.iter().position(|one| one == path).unwrap_or(usize::MAX);
+    assert!(place("docs/adr/003-retry-policy.md") < place("docs/adr/001-queue.md"), "{found:?}");
+    assert_eq!(pack["meta"]["retrieval_mode"], "hybrid");
+    assert_eq!(pack["meta"]["bootstrap_status"], "READY");
+    assert!(!pack["retrieval_trace"].as_array().expect("a trace").is_empty());
+    assert_eq!(paths(&pack, "knowledge_chunks", "title")[0].contains("ADR 003"), true, "{pack}");
+}
+
+#[test]
+fn files_that_people_write_stand_among_what_holds() {
+    let session = with_files(&[
+        (".strata/constraints.md", "# Constraints\n\n- Never log the payload of a payment.\n"),
+        (".strata/decisions.md", "# Decisions\n\nPayments go through one gateway.\n"),
+        (
+            "src/pay.py",
+            "def pay(amount):\n    \"\"\"Charges a card for a payment.\"\"\"\n    return amount\n",
+        ),
+    ]);
+    let pack = retrieve(&session, json!({ "task": "Log failures of the payment gateway" }));
+    let constraint = &pack["constraints"][0];
+    assert_eq!(constraint["source_path"], ".strata/constraints.md", "{pack}");
+    assert!(constraint["summary"].as_str().is_some_and(|text| text.contains("Never log the payload")));
+    assert_eq!(constraint["layer"], "P5");
+    assert_eq!(pack["decisions"][0]["source_path"], ".strata/decisions.md");
+    assert!(paths(&pack, "knowledge_chunks", "source_path").iter().all(|path| !path.starts_with(".strata/")));
+}

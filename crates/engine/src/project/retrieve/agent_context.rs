@@ -23,8 +23,6 @@ use crate::{
 /// See the module.
 pub struct RetrieveAgentContext;
 
-/// Tokens when the caller names no budget.
-pub const DEFAULT_BUDGET: u32 = 6000;
 /// Least and most tokens of a reply.
 const BUDGETS: (u32, u32) = (400, 8000);
 /// Entries of a list that are looked at.
@@ -41,7 +39,7 @@ pub struct Request {
     /// Names of functions, types or variables that the task is about.
     #[serde(default)]
     pub current_symbols: Vec<String>,
-    /// Most tokens of the reply as it is sent, 400 to 8000. Default 6000.
+    /// Most tokens of the reply as it is sent, 400 to 8000. Default 6000, or what the settings say.
     #[schemars(range(min = 400, max = 8000))]
     pub token_budget: Option<u32>,
     /// The branch, if it is not the one that is checked out.
@@ -119,16 +117,18 @@ impl Operation for RetrieveAgentContext {
         }
         follow::attend(engine, call)?;
         let meta = meta::meta(engine, &asked.scope, request.head_commit.as_deref());
+        meta.refuse_degraded(engine)?;
         let key = cache::key(engine, call, &request, &asked, &meta)?;
         let now = engine.clock().now();
-        if let Some(kept) = engine.packs().get(&key, now) {
+        let is_kept = engine.settings().config.project.retrieval.cache_enabled;
+        if let Some(kept) = engine.packs().get(&key, now).filter(|_| is_kept) {
             return Ok(kept.given_again());
         }
         let gathered = candidates::gather(engine, call, &asked)?;
         let is_whole = gathered.is_whole;
         let response = compose::compose(&asked, gathered, meta);
         engine.note_usage(call, &response.used, &[]);
-        if is_whole {
+        if is_whole && is_kept {
             engine.packs().keep(key, now, response.clone());
         }
         Ok(response)
@@ -151,6 +151,7 @@ impl Asked {
         let reading = Task::read(task, &files, &symbols, told);
         let layers = layers(&request.preferred_layers)?;
         let sorts = request.proposition_types.as_deref().map(sorts).transpose()?;
+        let settings = &engine.settings().config.project.retrieval;
         let branch = request.current_branch.as_deref().map(str::trim).filter(|branch| !branch.is_empty());
         let scope = match branch {
             Some(branch) => Scope { branch: Some(storable(branch)), ..call.scope.clone() },
@@ -159,7 +160,7 @@ impl Asked {
         Ok(Self {
             task: task.to_owned(),
             symbols,
-            budget: request.token_budget.unwrap_or(DEFAULT_BUDGET).clamp(BUDGETS.0, BUDGETS.1),
+            budget: request.token_budget.unwrap_or(settings.default_token_budget).clamp(BUDGETS.0, BUDGETS.1),
             intent: reading.intent,
             granularity: routing::granularity(reading.intent, &layers, sorts.as_deref()),
             only_sorts: sorts.is_some(),

@@ -10,6 +10,7 @@ use strata_store::{
 
 use super::{
     agent_context::Asked,
+    meta::is_by_words,
     passages::{self, Passage},
     rules,
     trace::{Breakdown, EXCLUDED, SELECTED, TraceEntry, put},
@@ -109,10 +110,12 @@ pub(super) struct Gathered {
 /// Those of the store.
 pub(super) fn gather(engine: &Engine, call: &Call<'_>, asked: &Asked) -> Result<Gathered, Error> {
     let mut gathered = Gathered { is_whole: true, ..Gathered::default() };
-    let found = search(engine, call, &query(asked, SourceKind::Memory))?;
+    let mut found = search(engine, call, &query(engine, asked, SourceKind::Memory))?;
+    let with_mainline = engine.settings().config.project.retrieval.include_mainline_fallback;
+    found.hits.retain(|hit| with_mainline || asked.scope.branch.is_none() || !is_of_mainline(hit));
     memories(engine, call, asked, &found, &mut gathered)?;
     gathered.note(&found);
-    let found = search(engine, call, &query(asked, SourceKind::Document))?;
+    let found = search(engine, call, &query(engine, asked, SourceKind::Document))?;
     let parts: Vec<_> = found.hits.iter().filter_map(document).collect();
     gathered.passages = passages::of_hits(engine, call, &parts)?;
     rules::take_human(&mut gathered);
@@ -125,15 +128,23 @@ fn document(hit: &Hit) -> Option<(&Hit, &crate::recall::item::DocumentPart)> {
     if let Item::Document(part) = &hit.item { Some((hit, part)) } else { None }
 }
 
-fn query(asked: &Asked, source: SourceKind) -> Query {
+/// Whether a memory holds for what everybody's work ends up on.
+fn is_of_mainline(hit: &Hit) -> bool {
+    matches!(&hit.item, Item::Memory(row) if node::branch_scope(row) == "mainline")
+}
+
+fn query(engine: &Engine, asked: &Asked, source: SourceKind) -> Query {
     let is_memory = source == SourceKind::Memory;
-    let branch = asked.scope.branch.as_deref().filter(|_| is_memory);
+    let settings = &engine.settings().config.project.retrieval;
+    let by_branch = settings.branch_aware_ranking && settings.prefer_current_branch;
+    let branch = asked.scope.branch.as_deref().filter(|_| is_memory && by_branch);
     let intent = is_memory.then_some(asked.intent);
     let focus = Focus::on(&asked.files, &asked.reading.symbols, branch, intent).unwrap_or_default();
     Query {
         sources: vec![source],
         floor: Floor::Task,
         here: !is_memory,
+        words_only: is_by_words(engine),
         focus: Some(focus),
         ..Query::new(&asked.task, &asked.scope, if is_memory { MEMORIES } else { PASSAGES })
     }

@@ -6,8 +6,9 @@ use strata_embed::Semantic;
 
 use crate::{
     engine::Engine,
+    error::Error,
     project::{files::state::Phase, storable},
-    settings::OFF,
+    settings::{OFF, project::VectorBackend},
     vcs::{Fault, Repository},
 };
 
@@ -67,6 +68,11 @@ fn bootstrap(engine: &Engine) -> String {
     word.to_owned()
 }
 
+/// Whether the project's searches go by words alone.
+pub(super) fn is_by_words(engine: &Engine) -> bool {
+    engine.settings().config.project.retrieval.vector_backend == VectorBackend::None
+}
+
 impl Meta {
     /// The branch that is read for, and what git says is checked out. What git cannot tell is a warning.
     fn tell_place(&mut self, engine: &Engine, scope: &Scope, commit: Option<&str>) {
@@ -84,9 +90,25 @@ impl Meta {
             }
         };
         self.current_branch = scope.branch.clone().or(branch);
-        self.branch_aware_ranking = scope.branch.is_some();
+        let settings = &engine.settings().config.project.retrieval;
+        self.branch_aware_ranking = scope.branch.is_some() && settings.branch_aware_ranking;
         let named = commit.map(storable).filter(|commit| !commit.is_empty());
         self.head_commit = named.or(checked_out);
+    }
+
+    /// That words alone would answer where the settings say that they may not stand in for vectors.
+    ///
+    /// # Errors
+    /// They say so, and no vectors take part.
+    pub(super) fn refuse_degraded(&self, engine: &Engine) -> Result<(), Error> {
+        let may = engine.settings().config.project.retrieval.allow_degraded_fallback;
+        if may || matches!(self.semantic_status, "used" | "disabled") {
+            return Ok(());
+        }
+        Err(Error::Conflict {
+            message: format!("search cannot go by meaning now ({})", self.semantic_status),
+            hint: "see `strata status`, or let `retrieval.allow_degraded_fallback` be true".to_owned(),
+        })
     }
 
     /// What part meaning takes, without making it more than it is.
@@ -94,6 +116,7 @@ impl Meta {
         let searcher = engine.searcher();
         let wanted = &engine.settings().config.semantic.model;
         let (status, reason) = match searcher.semantic() {
+            _ if is_by_words(engine) => ("disabled", Some("the settings want no vectors here".to_owned())),
             Semantic::On => ("used", None),
             Semantic::Warming => ("degraded", Some("vectors of the model are still being made".to_owned())),
             Semantic::Off { reason } if wanted == OFF || engine.settings().words_only => {
