@@ -3,7 +3,7 @@
 use std::{
     path::Path,
     sync::{
-        OnceLock,
+        Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -27,7 +27,7 @@ use crate::{
     judge::{self, Judge},
     knowledge::{access, l0, routing::words::Words, vault::VaultState, vectors},
     operation::Call,
-    project::{files, retrieve},
+    project::{files, identity, retrieve},
     searcher::Searcher,
     settings::Settings,
     usage::{Batch, Uses},
@@ -59,6 +59,7 @@ pub struct Engine {
     home_made: OnceLock<()>,
     born: OnceLock<()>,
     fresh_salt: OnceLock<[u8; 16]>,
+    seen_project: Mutex<identity::Seen>,
 }
 
 impl Engine {
@@ -104,6 +105,7 @@ impl Engine {
             home_made: OnceLock::new(),
             born: OnceLock::new(),
             fresh_salt: OnceLock::new(),
+            seen_project: Mutex::default(),
         }
     }
 
@@ -134,13 +136,25 @@ impl Engine {
         &*self.ids
     }
 
-    /// The ledger, made now if this is the home's first use.
+    /// The ledger, made now if this is the home's first use. What is asked for it is about to be written in a project
+    /// whose directory we are in, so what that is recognised by is noted.
     pub fn ledger(&self, call: &Call<'_>) -> Result<&Ledger, Error> {
+        let ledger = self.opened(call)?;
+        identity::note(self, call);
+        Ok(ledger)
+    }
+
+    fn opened(&self, call: &Call<'_>) -> Result<&Ledger, Error> {
         if !self.is_initialised()? {
             self.initialise(call)?;
         }
         self.make_home()?;
         Ok(&self.ledger)
+    }
+
+    /// What is known of the project in whose directory we are.
+    pub(crate) fn seen_project(&self) -> MutexGuard<'_, identity::Seen> {
+        self.seen_project.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The ledger as it is, for calls that must create nothing.
@@ -328,7 +342,7 @@ impl Engine {
 
     /// The same with a budget of the caller's.
     pub fn follow_truth_for(&self, call: &Call<'_>, budget: Duration) -> Result<CaughtUp, Error> {
-        self.searcher.follow(self.ledger(call)?, &self.control(call), budget, self.clock.now())
+        self.searcher.follow(self.opened(call)?, &self.control(call), budget, self.clock.now())
     }
 
     /// Counts uses of memories, as (number, times); see [`crate::usage`].

@@ -38,9 +38,12 @@ use crate::{
     },
     ontology,
     operation::{Entry, Toolset, entry},
-    project::retrieve::{
-        agent_context::RetrieveAgentContext, inspect_memory::InspectMemory, route::RouteTask,
-        tree::MemoryTree,
+    project::{
+        identity, layout, policy,
+        retrieve::{
+            agent_context::RetrieveAgentContext, inspect_memory::InspectMemory, route::RouteTask,
+            tree::MemoryTree,
+        },
     },
     recall::operation::Recall,
     reflect::Reflect,
@@ -196,6 +199,17 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<InspectMemory>(),
     entry::<RouteTask>(),
     entry::<MemoryTree>(),
+    // Projects, their folder and their policy.
+    entry::<identity::List>(),
+    entry::<identity::Alias>(),
+    entry::<identity::Merge>(),
+    entry::<identity::Remove>(),
+    entry::<layout::Init>(),
+    entry::<layout::Trust>(),
+    entry::<policy::Generate>(),
+    entry::<policy::Install>(),
+    entry::<policy::Status>(),
+    entry::<policy::Uninstall>(),
     // Importers of older stores.
     entry::<ImportLayeredMemory>(),
     entry::<ImportPLayer>(),

@@ -16,6 +16,7 @@ use strata_engine::{
     engine::Engine,
     error::Error,
     operation::{Call, Effect},
+    project::identity::resolve,
 };
 use tokio::sync::oneshot;
 
@@ -103,7 +104,7 @@ impl Runner {
         let job = move || {
             let attempt = || {
                 let engine = engine.get()?;
-                let scope = scope();
+                let scope = resolve(&engine, scope());
                 let call = Call {
                     principal: &principal,
                     scope: &scope,
