@@ -29,18 +29,90 @@ const RENAMED: usize = 10;
 
 /// The resources of toolset `project`, in menu order.
 pub(super) const RESOURCES: [Resource; 12] = [
-    of("memory://project/current/constraints", "get_constraints", "Project constraints", "What must hold in the project, weightiest first.", constraints),
-    of("memory://project/current/architecture", "get_architecture", "Architecture", "How the project and its parts are built.", architecture),
-    of("memory://project/current/status", "get_status", "Memory of the project", "What is known of the project and how far its files are read.", status),
-    of("memory://project/current/recent-incidents", "get_recent_incidents", "Recent incidents", "What went wrong, the latest first.", incidents),
-    of("memory://project/current/memory-tree-summary", "get_memory_tree_summary", "Memory tree", "The project's memories as an outline.", outline),
-    of("memory://project/current/agent-policy", "get_agent_policy", "Policy for agents", "What agents are asked to do with the memory.", policy),
-    of("memory://project/current/git-context", "get_git_context", "Git", "What is checked out and what differs from it.", git),
-    of("memory://project/current/branch-memory-summary", "get_branch_memory_summary", "Memories by branch", "What was learned on the branch, and what holds beside it.", branches),
-    of("memory://project/current/sync-status", "get_sync_status", "Index and files", "Whether the index is level with the files.", sync),
-    of("memory://project/current/retention-status", "get_retention_status", "Retention", "Which memories would be put away, and why.", retention),
-    of("memory://project/current/compaction-report", "get_compaction_report", "Compaction", "Which memories would be summed up.", compaction),
-    of("memory://project/current/semantic-status", "get_semantic_status", "Search by meaning", "Whether search goes by meaning, and by which model.", semantic),
+    of(
+        "memory://project/current/constraints",
+        "get_constraints",
+        "Project constraints",
+        "What must hold in the project, weightiest first.",
+        constraints,
+    ),
+    of(
+        "memory://project/current/architecture",
+        "get_architecture",
+        "Architecture",
+        "How the project and its parts are built.",
+        architecture,
+    ),
+    of(
+        "memory://project/current/status",
+        "get_status",
+        "Memory of the project",
+        "What is known of the project and how far its files are read.",
+        status,
+    ),
+    of(
+        "memory://project/current/recent-incidents",
+        "get_recent_incidents",
+        "Recent incidents",
+        "What went wrong, the latest first.",
+        incidents,
+    ),
+    of(
+        "memory://project/current/memory-tree-summary",
+        "get_memory_tree_summary",
+        "Memory tree",
+        "The project's memories as an outline.",
+        outline,
+    ),
+    of(
+        "memory://project/current/agent-policy",
+        "get_agent_policy",
+        "Policy for agents",
+        "What agents are asked to do with the memory.",
+        policy,
+    ),
+    of(
+        "memory://project/current/git-context",
+        "get_git_context",
+        "Git",
+        "What is checked out and what differs from it.",
+        git,
+    ),
+    of(
+        "memory://project/current/branch-memory-summary",
+        "get_branch_memory_summary",
+        "Memories by branch",
+        "What was learned on the branch, and what holds beside it.",
+        branches,
+    ),
+    of(
+        "memory://project/current/sync-status",
+        "get_sync_status",
+        "Index and files",
+        "Whether the index is level with the files.",
+        sync,
+    ),
+    of(
+        "memory://project/current/retention-status",
+        "get_retention_status",
+        "Retention",
+        "Which memories would be put away, and why.",
+        retention,
+    ),
+    of(
+        "memory://project/current/compaction-report",
+        "get_compaction_report",
+        "Compaction",
+        "Which memories would be summed up.",
+        compaction,
+    ),
+    of(
+        "memory://project/current/semantic-status",
+        "get_semantic_status",
+        "Search by meaning",
+        "Whether search goes by meaning, and by which model.",
+        semantic,
+    ),
 ];
 
 const fn of(
@@ -109,7 +181,8 @@ fn incidents(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
     let mut rows = of_kinds(engine, call, &["incident", "fix"])?;
     rows.sort_by_key(|row| std::cmp::Reverse((row.state_seq, row.number)));
     let told = |row: &MemoryRow| {
-        let figures = format!("Confidence {:.2}, importance {:.2}", row.state.confidence, row.state.importance);
+        let figures =
+            format!("Confidence {:.2}, importance {:.2}", row.state.confidence, row.state.importance);
         format!("## {}\n\n{figures}\n\n{}\n", neutral(&title(row)), neutral(&shortened(&row.body, TEXT)))
     };
     let sections: Vec<String> = rows.iter().take(10).map(told).collect();
@@ -160,7 +233,11 @@ fn bullets(heading: &str, list: &Value) -> String {
 
 fn status(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
     let reply = reply(engine, call, "memory_status")?;
-    Ok(format!("# Memory Engine Status\n\n{}{}", fields(&reply, None), bullets("Warnings", &reply["warnings"])))
+    Ok(format!(
+        "# Memory Engine Status\n\n{}{}",
+        fields(&reply, None),
+        bullets("Warnings", &reply["warnings"])
+    ))
 }
 
 fn sync(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
@@ -181,7 +258,11 @@ fn sync(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
         "working_tree_dirty",
         "index_behind_head",
     ];
-    Ok(format!("# Sync Status\n\n{}\n## Git State\n\n{}", fields(&reply, Some(&index)), fields(&reply, Some(&state))))
+    Ok(format!(
+        "# Sync Status\n\n{}\n## Git State\n\n{}",
+        fields(&reply, Some(&index)),
+        fields(&reply, Some(&state))
+    ))
 }
 
 fn policy(engine: &Engine, _call: &Call<'_>) -> Result<String, Error> {
@@ -208,7 +289,8 @@ fn checked_out(repository: &Repository, head: &Head) -> String {
     let commit = head.commit.clone().unwrap_or_else(|| "none yet".to_owned());
     let mut text = format!("current_branch: {branch}\nhead_commit: {commit}\n");
     let mainline = repository.mainline().unwrap_or_default();
-    if let (Some(base), Some(tip), Some(commit)) = (mainline.names.first(), mainline.tips.first(), &head.commit)
+    if let (Some(base), Some(tip), Some(commit)) =
+        (mainline.names.first(), mainline.tips.first(), &head.commit)
         && !mainline.is(&branch)
     {
         text.push_str(&format!("base_branch: {base}\n"));
@@ -237,7 +319,8 @@ fn differing(changes: &Changes) -> String {
 }
 
 fn branches(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
-    let filter = MemoryFilter { visible_from: Some(call.scope.clone()), limit: READ, ..MemoryFilter::default() };
+    let filter =
+        MemoryFilter { visible_from: Some(call.scope.clone()), limit: READ, ..MemoryFilter::default() };
     let mut rows = engine.read(call, |r| r.memories(&filter))?;
     rows.retain(|row| row.scope.project == call.scope.project);
     rows.sort_by(|a, b| b.state.importance.total_cmp(&a.state.importance).then(a.number.cmp(&b.number)));
@@ -291,7 +374,10 @@ fn compaction(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
         .zip(1..)
         .map(|(group, number)| bullets(&format!("Group {number}"), group))
         .collect();
-    Ok(format!("# Compaction Report\n\ncompaction_groups_found: {}\n{groups}", reply["compaction_groups_found"]))
+    Ok(format!(
+        "# Compaction Report\n\ncompaction_groups_found: {}\n{groups}",
+        reply["compaction_groups_found"]
+    ))
 }
 
 fn semantic(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
@@ -322,7 +408,8 @@ mod tests {
     #[test]
     fn every_address_is_its_own_and_says_what_it_is() {
         for resource in &RESOURCES {
-            let word = resource.uri.strip_prefix("memory://project/current/").expect("an address of a project");
+            let word =
+                resource.uri.strip_prefix("memory://project/current/").expect("an address of a project");
             assert_eq!(resource.name, format!("get_{}", word.replace('-', "_")));
         }
     }
