@@ -27,7 +27,7 @@ use crate::{
     judge::{self, Judge},
     knowledge::{access, l0, routing::words::Words, vault::VaultState, vectors},
     operation::Call,
-    project::{files, identity},
+    project::{files, identity, retrieve},
     searcher::Searcher,
     settings::Settings,
     usage::{Batch, Uses},
@@ -51,6 +51,7 @@ pub struct Engine {
     index_entries: l0::Kept,
     section_vectors: vectors::Kept,
     vault: VaultState,
+    packs: retrieve::Kept,
     files: files::state::State,
     judge: OnceLock<Option<Box<dyn Judge>>>,
     words: OnceLock<Words>,
@@ -96,6 +97,7 @@ impl Engine {
             index_entries: l0::Kept::default(),
             section_vectors: vectors::Kept::default(),
             vault,
+            packs: retrieve::Kept::default(),
             files: files::state::State::default(),
             judge: OnceLock::new(),
             words: OnceLock::new(),
@@ -353,6 +355,11 @@ impl Engine {
     /// The files of the vault, and what is known of them.
     pub(crate) fn vault(&self) -> &VaultState {
         &self.vault
+    }
+
+    /// Answers to tasks that were given before.
+    pub(crate) fn packs(&self) -> &retrieve::Kept {
+        &self.packs
     }
 
     /// The files of the project, and how far they are followed.

@@ -38,11 +38,7 @@ use crate::{
     },
     ontology,
     operation::{Entry, Toolset, entry},
-<<<<<<< HEAD
-    project::{identity, layout, policy},
-=======
     project,
->>>>>>> files
     recall::operation::Recall,
     reflect::Reflect,
     review, rules, snapshot,
@@ -192,26 +188,28 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<upkeep::plan::PlanKnowledgeCleanup>(),
     entry::<upkeep::apply::ApplySafeKnowledgeCleanup>(),
     entry::<upkeep::reconcile::ReconcileKnowledge>(),
-<<<<<<< HEAD
+    // What a task needs of a project.
+    entry::<project::retrieve::agent_context::RetrieveAgentContext>(),
+    entry::<project::retrieve::inspect_memory::InspectMemory>(),
+    entry::<project::retrieve::route::RouteTask>(),
+    entry::<project::retrieve::tree::MemoryTree>(),
     // Projects, their folder and their policy.
-    entry::<identity::List>(),
-    entry::<identity::Alias>(),
-    entry::<identity::Merge>(),
-    entry::<identity::Remove>(),
-    entry::<layout::Init>(),
-    entry::<layout::Trust>(),
-    entry::<policy::Generate>(),
-    entry::<policy::Install>(),
-    entry::<policy::Status>(),
-    entry::<policy::Uninstall>(),
-=======
+    entry::<project::identity::List>(),
+    entry::<project::identity::Alias>(),
+    entry::<project::identity::Merge>(),
+    entry::<project::identity::Remove>(),
+    entry::<project::layout::Init>(),
+    entry::<project::layout::Trust>(),
+    entry::<project::policy::Generate>(),
+    entry::<project::policy::Install>(),
+    entry::<project::policy::Status>(),
+    entry::<project::policy::Uninstall>(),
     // Files of a project.
     entry::<project::files::status::MemoryStatus>(),
     entry::<project::files::inspect::InspectKnowledge>(),
     entry::<project::files::refresh::RefreshProjectKnowledge>(),
     entry::<project::files::bootstrap::BootstrapProject>(),
     entry::<project::files::reset::ResetProject>(),
->>>>>>> files
     // Importers of older stores.
     entry::<ImportLayeredMemory>(),
     entry::<ImportPLayer>(),
