@@ -27,6 +27,7 @@ use crate::{
     judge::{self, Judge},
     knowledge::{access, l0, routing::words::Words, vault::VaultState, vectors},
     operation::Call,
+    project::branches,
     searcher::Searcher,
     settings::Settings,
     usage::{Batch, Uses},
@@ -52,6 +53,7 @@ pub struct Engine {
     vault: VaultState,
     judge: OnceLock<Option<Box<dyn Judge>>>,
     words: OnceLock<Words>,
+    branches: branches::Kept,
     made: AtomicBool,
     home_made: OnceLock<()>,
     born: OnceLock<()>,
@@ -95,6 +97,7 @@ impl Engine {
             vault,
             judge: OnceLock::new(),
             words: OnceLock::new(),
+            branches: branches::Kept::default(),
             made: AtomicBool::new(false),
             home_made: OnceLock::new(),
             born: OnceLock::new(),
@@ -292,6 +295,11 @@ impl Engine {
     pub fn states(&self) -> (&Router, &Vocabulary) {
         let words = self.words();
         (&words.states, &words.state_words)
+    }
+
+    /// What the last look at the repository found.
+    pub(crate) fn branches(&self) -> &branches::Kept {
+        &self.branches
     }
 
     /// Search.

@@ -38,6 +38,7 @@ use crate::{
     },
     ontology,
     operation::{Entry, Toolset, entry},
+    project::branches,
     recall::operation::Recall,
     reflect::Reflect,
     review, rules, snapshot,
@@ -187,6 +188,10 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<upkeep::plan::PlanKnowledgeCleanup>(),
     entry::<upkeep::apply::ApplySafeKnowledgeCleanup>(),
     entry::<upkeep::reconcile::ReconcileKnowledge>(),
+    // Branches of a project.
+    entry::<branches::list::List>(),
+    entry::<branches::merged::Merged>(),
+    entry::<branches::promote::PromoteToMainline>(),
     // Importers of older stores.
     entry::<ImportLayeredMemory>(),
     entry::<ImportPLayer>(),

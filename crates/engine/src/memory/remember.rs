@@ -56,7 +56,7 @@ pub struct Request {
     pub valid_to: Option<String>,
     /// Days after which it leaves default recall; 1 or more.
     pub ttl_days: Option<u32>,
-    /// Where it holds; the project by default, where one is known.
+    /// Where it holds. Default: the branch that is checked out, until it is merged; the project on its main branch; the user level outside of one.
     pub scope: Option<ScopeName>,
     /// Keep it on the hot page.
     pub pinned: Option<bool>,

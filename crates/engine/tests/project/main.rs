@@ -8,4 +8,6 @@ mod layout;
 mod reflection;
 mod repository;
 mod retrieve;
+#[path = "../support/mod.rs"]
+mod support;
 mod vcs;

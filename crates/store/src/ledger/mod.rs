@@ -5,6 +5,7 @@
 
 pub mod accesses;
 pub mod audit;
+pub mod branches;
 pub mod changes;
 pub mod counts;
 pub mod covered;
@@ -49,6 +50,7 @@ use strata_core::{chain::Head, time::Timestamp};
 
 pub use accesses::{AccessFilter, AccessKind, AccessRow, FileAccesses};
 pub use audit::{AuditFilter, AuditTarget, NewAudit, Refusal};
+pub use branches::BranchSeen;
 pub use changes::{Change, ChangeCursor, ChangePage, Changed};
 pub use counts::{MemoryCount, Totals};
 pub use digests::{Backlog, DigestLink, RawKind, Undistilled};
@@ -193,6 +195,14 @@ pub const SCHEMA: Schema = Schema {
             sql: include_str!("0011_todos.sql"),
             min_reader: 1,
             min_writer: 11,
+        },
+        // What was seen of branches: an older writer neither fills it nor has anything in it to purge.
+        Migration {
+            version: 13,
+            name: "branches",
+            sql: include_str!("0013_branches.sql"),
+            min_reader: 1,
+            min_writer: 12,
         },
     ],
 };
