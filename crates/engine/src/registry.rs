@@ -38,7 +38,7 @@ use crate::{
     },
     ontology,
     operation::{Entry, Toolset, entry},
-    project::branches,
+    project::{anchors, branches, learn},
     recall::operation::Recall,
     reflect::Reflect,
     review, rules, snapshot,
@@ -192,6 +192,10 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<branches::list::List>(),
     entry::<branches::merged::Merged>(),
     entry::<branches::promote::PromoteToMainline>(),
+    // Memories pinned to code.
+    entry::<anchors::pin::Pin>(),
+    entry::<anchors::check::Check>(),
+    entry::<learn::Learn>(),
     // Importers of older stores.
     entry::<ImportLayeredMemory>(),
     entry::<ImportPLayer>(),

@@ -19,7 +19,7 @@ use crate::{
     gate::Gate,
     knowledge::routing,
     operation::Call,
-    project::branches,
+    project::{anchors, branches},
     request::{moment, unit},
 };
 
@@ -133,7 +133,7 @@ impl Draft {
             importance: unit("importance", request.importance)?.unwrap_or(0.5),
             source: gate.field("source", request.source.as_deref())?,
             session: gate.field("session", request.session.as_deref())?,
-            evidence: gate.list("evidence", &request.evidence)?,
+            evidence: anchors::pin_all(engine, call, gate.list("evidence", &request.evidence)?)?,
             grounds: Vec::new(),
             valid_from,
             valid_to,

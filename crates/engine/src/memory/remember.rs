@@ -47,7 +47,7 @@ pub struct Request {
     pub source: Option<String>,
     /// The session it comes from.
     pub session: Option<String>,
-    /// What it rests on: test output, file and line, a turn, a URL. One entry each.
+    /// What it rests on: test output, file and line, a turn, a URL. One entry each. `code:PATH`, `code:PATH:10-20` or `code:PATH#SYMBOL` pins it to code of the project: hits then say when that code has changed.
     #[serde(default)]
     pub evidence: Vec<String>,
     /// From when it is true, e.g. 2026-03-31.

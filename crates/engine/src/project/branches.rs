@@ -11,6 +11,7 @@ pub mod merged;
 pub mod promote;
 
 pub(crate) use fold::BRANCH;
+pub(crate) use merged::no_project;
 
 use std::{
     borrow::Cow,
@@ -34,6 +35,9 @@ use crate::{
 
 /// Commits between the mainline and a branch that are looked at for the branches it descends from.
 const MAX_OWN: usize = 5_000;
+
+/// What the name of a commit begins with that is checked out without a branch, as a place that memories stand on.
+const DETACHED: &str = "detached-";
 
 /// How a memory follows branches: it stands on the branch that it was learned on.
 pub const CURRENT_BRANCH: &str = "current_branch";
@@ -100,7 +104,7 @@ impl Git {
         let mut names = ending.map(|branch| branch.name).filter(|name| !self.mainline.is(name));
         match (names.next(), names.next()) {
             (Some(name), None) => Ok(name),
-            _ => Ok(format!("detached-{}", commit.get(..12).unwrap_or(commit))),
+            _ => Ok(format!("{DETACHED}{}", commit.get(..12).unwrap_or(commit))),
         }
     }
 
@@ -112,7 +116,10 @@ impl Git {
 
     /// A branch's latest commit; that of a detached place is in its name.
     pub(crate) fn tip(&self, branch: &str) -> Result<Option<String>, Fault> {
-        self.repository.branch_tip(branch)
+        match branch.strip_prefix(DETACHED) {
+            Some(commit) => Ok(self.repository.resolve(commit).ok()),
+            None => self.repository.branch_tip(branch),
+        }
     }
 }
 
@@ -170,11 +177,7 @@ fn seen(git: &Git, standing: &Scope, stored: &[String]) -> Result<Scope, Fault> 
         first_parents: false,
     })?;
     for name in others {
-        let tip = match name.strip_prefix("detached-") {
-            Some(start) => own.iter().find(|commit| commit.starts_with(start)).cloned(),
-            None => git.tip(name)?,
-        };
-        if tip.is_some_and(|tip| own.contains(&tip)) {
+        if git.tip(name)?.is_some_and(|tip| own.contains(&tip)) {
             scope.ancestors.push(name.clone());
         }
     }

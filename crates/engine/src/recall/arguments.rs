@@ -122,6 +122,8 @@ impl Request {
             words_only: self.no_semantic.unwrap_or(false),
             knowledge: false,
             only: None,
+            here: false,
+            focus: None,
             fusion: None,
             limit: self.limit(engine),
         })

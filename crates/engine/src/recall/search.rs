@@ -15,10 +15,18 @@ use strata_store::{
 };
 
 use super::{
+    focus::{self, Focus, Nearness},
     item::{Item, Known},
     seed_order::{self, Rerank},
 };
-use crate::{engine::Engine, error::Error, knowledge::vault, operation::Call, settings};
+use crate::{
+    engine::Engine,
+    error::Error,
+    knowledge::vault,
+    operation::Call,
+    project::anchors::{self, AnchorView, Freshness},
+    settings,
+};
 
 /// A checked search.
 #[derive(Debug, Clone)]
@@ -51,6 +59,10 @@ pub struct Query {
     pub knowledge: bool,
     /// Only these, where the caller knows which may be found.
     pub only: Option<HashSet<Source>>,
+    /// Whether only what belongs to the project itself is searched, and nothing of the levels above.
+    pub here: bool,
+    /// What the caller is working on, where that is known.
+    pub focus: Option<Focus>,
     /// How words and meaning are put together, where the caller must know; the ranks alone count under `Rrf` then.
     pub fusion: Option<settings::Fusion>,
     /// Most results.
@@ -91,6 +103,8 @@ impl Query {
             words_only: false,
             knowledge: false,
             only: None,
+            here: false,
+            focus: None,
             fusion: None,
             limit,
         }
@@ -106,6 +120,19 @@ pub struct Hit {
     pub found: Found,
     /// How the score came about, under p-layer's orders.
     pub rerank: Option<Rerank>,
+    /// How near it is to what the caller is working on, where that is known.
+    pub nearness: Option<Nearness>,
+    /// The code that it is pinned to, as that stands now.
+    pub code: Vec<AnchorView>,
+}
+
+impl Hit {
+    /// What it is ordered by.
+    pub fn score(&self) -> f64 {
+        let ranked = self.rerank.map_or_else(|| f64::from(self.found.hit.score), |rerank| rerank.score);
+        let near = ranked + self.nearness.map_or(0.0, |nearness| f64::from(nearness.added));
+        near * anchors::worst(&self.code).share()
+    }
 }
 
 /// The outcome of a search.
@@ -135,6 +162,43 @@ pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome
         engine.is_empty_place(call)?;
         return Ok(Outcome::default());
     }
+    let mut outcome = match &query.focus {
+        None => ordered(engine, call, query)?,
+        Some(focus) => {
+            let wide = Query { limit: query.limit.saturating_mul(focus::CHOICE), ..query.clone() };
+            focus.arrange(ordered(engine, call, &wide)?, engine.clock().now(), query.limit)
+        }
+    };
+    if query.as_of.is_none() {
+        look_at_code(engine, call, &mut outcome)?;
+    }
+    Ok(outcome)
+}
+
+/// Says of every memory what became of the code that it is pinned to; one whose code has changed falls behind.
+fn look_at_code(engine: &Engine, call: &Call<'_>, outcome: &mut Outcome) -> Result<(), Error> {
+    let number = |hit: &Hit| if let Item::Memory(memory) = &hit.item { Some(memory.number) } else { None };
+    let numbers: Vec<i64> = outcome.hits.iter().filter_map(number).collect();
+    if numbers.is_empty() || engine.settings().project_root.is_none() {
+        return Ok(());
+    }
+    let evidence = engine.ledger(call)?.read(&engine.control(call), |r| r.evidence_of(&numbers))?;
+    let mut views = anchors::views(engine, call, &evidence);
+    if views.is_empty() {
+        return Ok(());
+    }
+    for hit in &mut outcome.hits {
+        hit.code = number(hit).and_then(|number| views.remove(&number)).unwrap_or_default();
+    }
+    if outcome.hits.iter().any(|hit| anchors::worst(&hit.code) != Freshness::Fresh) {
+        // The sort is stable: what is equal stays in the order of the ranking.
+        outcome.hits.sort_by(|a, b| b.score().total_cmp(&a.score()));
+    }
+    Ok(())
+}
+
+/// The results in the order that the configuration wants.
+fn ordered(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome, Error> {
     let config = config_of(engine, query);
     if config.fusion == settings::Fusion::Convex {
         return ranked(engine, call, query, &config);
@@ -165,17 +229,22 @@ fn ranked(
     let caught_up = engine.follow_truth(call)?;
     let unsearched = caught_up.unsearched;
     let searcher = engine.searcher();
-    let collections = collections(ledger.tenant(), &query.scope);
+    let mut collections = collections(ledger.tenant(), &query.scope);
+    let own = query.scope.project.as_deref().unwrap_or("");
+    collections.retain(|key| !query.here || key.project == own);
     let people = searcher.index().people(&control, &collections)?;
     let people: Vec<&str> = people.iter().map(String::as_str).collect();
     let now = engine.clock().now();
     let context = QueryContext { people: &people, now: Some(now), zone: engine.settings().zone.clone() };
-    let analysed = analysis::analyze_query(&query.text, &context);
+    let words = query.focus.as_ref().map(|focus| focus.words(&query.text));
+    let analysed = analysis::analyze_query(words.as_deref().unwrap_or(&query.text), &context);
     let values = if query.words_only { None } else { searcher.embed_query(&query.text, now) };
     let mut vector =
         values.as_ref().zip(searcher.model()).map(|(values, model)| QueryVector { model, values });
     let as_of = query.as_of.map(|at| ledger.read(&control, |r| r.seq_at(at))).transpose()?;
-    let settings = rank_settings(config, query.floor, now);
+    let mut settings = rank_settings(config, query.floor, now);
+    // The same memory of another branch is another memory: which of them is shown, the branch decides.
+    settings.collapse &= query.focus.is_none() || query.sources != [SourceKind::Memory];
     let filter = Filter { only: ledger.read(&control, |r| marked(r, query))?, ..filter(query) };
     let mut wanted = query.limit + SPARE;
     let mut widenings = 0;
@@ -339,7 +408,7 @@ fn standing(
         let item = Item::load(ledger, known, &found, as_of)?;
         if let Some(item) = item.filter(|i| i.passes(query, now)) {
             found.duplicates = others.collect();
-            return Ok(Some(Hit { item, found, rerank: None }));
+            return Ok(Some(Hit { item, found, rerank: None, nearness: None, code: Vec::new() }));
         }
         let Some(source) = others.next() else { return Ok(None) };
         found = Found { source, part: 0, text: None, ..found };

@@ -248,7 +248,7 @@ fn differs(entry: &Entry, at: &Path, file: &Metadata, written: i64) -> bool {
     if entry.mode == Mode::SYMLINK || file.is_symlink() {
         let target = std::fs::read_link(at).ok();
         let bytes = target.as_deref().map(|target| target.as_os_str().as_encoded_bytes());
-        return !(entry.mode == Mode::SYMLINK && bytes.map(blob_id) == Some(entry.id.to_string()));
+        return !(entry.mode == Mode::SYMLINK && bytes.is_some_and(|b| blob_id(b) == entry.id));
     }
     if !file.is_file() {
         return true;

@@ -187,11 +187,12 @@ fn squash_rebase_and_cherry_pick_bring_memories_along_and_half_a_branch_asks() {
             assert!(!is_seen(&session, FEATURE), "half a branch is not the branch");
             checkout.git(&["branch", "-q", "-D", "feat"]);
             assert!(!is_seen(&session, FEATURE));
+            session.set_kind(PrincipalKind::Human);
             let asked = session.ok("review_list", json!({}));
             assert!(asked.to_string().contains("1 of its commits"), "{asked}");
             session.ok("project_merged", json!({ "branch": "feat" }));
             assert!(is_seen(&session, FEATURE));
-            let left = session.ok("review_list", json!({}));
+            let left = session.ok("review_list", json!({ "status": "pending" }));
             assert!(!left.to_string().contains("1 of its commits"), "{left}");
         } else {
             checkout.git(&["branch", "-q", "-D", "feat"]);
@@ -331,4 +332,30 @@ fn field_case_40_nothing_of_one_repository_is_seen_from_another() {
     let session = moved_to(session, other.root(), 2);
     assert!(!is_seen(&session, FEATURE));
     assert_ne!(session.scope, Scope::user());
+}
+
+#[test]
+fn what_history_and_records_tell_is_proposed_once_and_never_in_force_by_itself() {
+    let checkout = Checkout::begun();
+    checkout.write(
+        "docs/adr/001-retry.md",
+        "# Retry uploads\n\n## Status\n\nAccepted\n\n## Decision\n\nAn upload is tried three times.\n",
+    );
+    checkout.git(&["add", "-A"]);
+    checkout.git(&["commit", "-q", "-m", "fix: the gateway drops one upload in ten\n\nSeen under load.\n\nSigned-off-by: Ana Writer <ana@private.test>"]);
+    let mut session = at(&checkout);
+    let told = session.ok("project_learn", json!({ "dry_run": true }));
+    assert_eq!(told["proposals"].as_array().map(Vec::len), Some(2), "{told}");
+    assert!(session.ok("project_learn", json!({}))["proposals"][0]["review"].is_string());
+    assert!(found(&session, "upload is tried three times").is_empty(), "only proposed");
+    let again = session.ok("project_learn", json!({}));
+    assert_eq!(
+        (again["proposals"].as_array().map(Vec::len), &again["known"]),
+        (Some(0), &json!(2)),
+        "{again}"
+    );
+    session.set_kind(PrincipalKind::Human);
+    let waiting = session.ok("review_list", json!({}));
+    assert_eq!(waiting["reviews"].as_array().map(Vec::len), Some(2), "{waiting}");
+    assert!(!format!("{told}{waiting}").contains("private.test"));
 }

@@ -42,7 +42,7 @@ pub(super) fn document(
     if !sees_scope(call, &scope) {
         return Err(missing());
     }
-    let path = std::path::Path::new(&row.root).join(&row.path);
+    let path = documents::path_of(&row);
     let sections = documents::sections_of(&row, vault_text.as_deref())?;
     let section = documents::section_of_part(&sections, part).ok_or_else(missing)?;
     Ok(DocumentView {

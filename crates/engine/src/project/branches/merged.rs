@@ -86,7 +86,8 @@ impl Operation for Merged {
     }
 }
 
-pub(super) fn no_project() -> Error {
+/// The call stands in no project.
+pub(crate) fn no_project() -> Error {
     Error::argument(
         "project",
         "no project is known here",

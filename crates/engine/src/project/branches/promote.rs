@@ -12,7 +12,8 @@ use crate::{
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Document, Mark, Render},
 };
-use strata_core::policy::Action;
+use strata_core::{memory::Relation, policy::Action};
+use strata_store::ledger::{MemoryRelation, MemoryRow, NewAudit};
 
 /// See the module.
 pub struct PromoteToMainline;
@@ -71,8 +72,26 @@ impl Operation for PromoteToMainline {
         authority::authorise(engine, call, Action::Update, row.state.layer, &row.id)?;
         let why = format!("promoted from branch `{branch}` by hand");
         let id = fold::move_one(engine, call, &row, &Target::Mainline, &why)?;
+        relate(engine, call, &row, &id)?;
         Ok(Response { status: "promoted", id, previous: row.id, branch })
     }
+}
+
+/// Puts down that the memory of the branch is that of the mainline now.
+fn relate(engine: &Engine, call: &Call<'_>, row: &MemoryRow, id: &str) -> Result<(), Error> {
+    let at = engine.clock().now();
+    engine.ledger(call)?.write(&engine.control(call), at, |w| {
+        let Some(target) = w.memory(id)?.map(|memory| memory.number) else { return Ok(()) };
+        let relation = Relation::PromotedToMainline;
+        let audit = NewAudit {
+            layer: Some(row.state.layer),
+            reason: relation.as_str(),
+            ..NewAudit::new(call.principal, call.face, "relate", &row.id)
+        };
+        let seq = w.record(&audit)?;
+        w.relate_memories(&[MemoryRelation { source: row.number, relation, target, at }], seq)
+    })?;
+    Ok(())
 }
 
 impl Render for Response {
