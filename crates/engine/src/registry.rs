@@ -210,6 +210,14 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<project::files::refresh::RefreshProjectKnowledge>(),
     entry::<project::files::bootstrap::BootstrapProject>(),
     entry::<project::files::reset::ResetProject>(),
+    // Branches of a project.
+    entry::<project::branches::list::List>(),
+    entry::<project::branches::merged::Merged>(),
+    entry::<project::branches::promote::PromoteToMainline>(),
+    // Memories pinned to code.
+    entry::<project::anchors::pin::Pin>(),
+    entry::<project::anchors::check::Check>(),
+    entry::<project::learn::Learn>(),
     // Importers of older stores.
     entry::<ImportLayeredMemory>(),
     entry::<ImportPLayer>(),
