@@ -38,6 +38,7 @@ use crate::{
     },
     ontology,
     operation::{Entry, Toolset, entry},
+    project::reflection,
     recall::operation::Recall,
     reflect::Reflect,
     review, rules, snapshot,
@@ -187,6 +188,8 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<upkeep::plan::PlanKnowledgeCleanup>(),
     entry::<upkeep::apply::ApplySafeKnowledgeCleanup>(),
     entry::<upkeep::reconcile::ReconcileKnowledge>(),
+    // What finished work teaches.
+    entry::<reflection::report::ReflectAndWrite>(),
     // Importers of older stores.
     entry::<ImportLayeredMemory>(),
     entry::<ImportPLayer>(),

@@ -10,7 +10,7 @@ use strata_core::{
     scope::Scope,
     time::{DAY, Timestamp},
 };
-use strata_store::ledger::{MemoryRow, RuleAttributes, State};
+use strata_store::ledger::{EvidenceRow, MemoryRow, RuleAttributes, State};
 
 use super::remember::{Request, ScopeName};
 use crate::{
@@ -24,6 +24,31 @@ use crate::{
 
 /// The longest time to live: a century.
 const MAX_TTL_DAYS: u32 = 36_525;
+
+/// Where in a project a memory belongs, beside its scope.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Placing {
+    /// How it follows branches: `current_branch`, `mainline`, `global`, ...; empty for the default.
+    pub branch_scope: String,
+    /// The commit it was made at.
+    pub commit: Option<String>,
+    /// The part of the project it is about.
+    pub module_path: Option<String>,
+    /// The id of the memory it belongs under.
+    pub parent: Option<String>,
+}
+
+impl Placing {
+    /// That of a stored memory.
+    pub fn of(memory: &MemoryRow) -> Self {
+        Self {
+            branch_scope: memory.branch_scope.clone(),
+            commit: memory.commit.clone(),
+            module_path: memory.module_path.clone(),
+            parent: memory.parent.clone(),
+        }
+    }
+}
 
 /// What will be stored, secrets already blacked out.
 #[derive(Debug, Clone)]
@@ -54,12 +79,16 @@ pub struct Draft {
     pub session: Option<String>,
     /// What it rests on.
     pub evidence: Vec<String>,
+    /// The same, where the sort is known and what it shows.
+    pub grounds: Vec<EvidenceRow>,
     /// First instant it is true.
     pub valid_from: Option<Timestamp>,
     /// First instant it is no longer true.
     pub valid_to: Option<Timestamp>,
     /// Where it holds.
     pub scope: Scope,
+    /// Where in a project it belongs.
+    pub placing: Placing,
     /// Whether it stands on the hot page.
     pub pinned: bool,
     /// How near at hand it is kept.
@@ -100,9 +129,11 @@ impl Draft {
             source: gate.field("source", request.source.as_deref())?,
             session: gate.field("session", request.session.as_deref())?,
             evidence: gate.list("evidence", &request.evidence)?,
+            grounds: Vec::new(),
             valid_from,
             valid_to,
             scope: placed(call.scope, request.scope)?,
+            placing: Placing::default(),
             pinned: request.pinned.unwrap_or(false),
             tier: Tier::Hot,
             metadata: gate.map("metadata", &request.metadata)?,
@@ -134,9 +165,11 @@ impl Draft {
             source: (!old.source.is_empty()).then(|| old.source.clone()),
             session: old.session.clone(),
             evidence,
+            grounds: Vec::new(),
             valid_from: old.valid_from,
             valid_to: old.valid_to,
             scope: old.scope.clone(),
+            placing: Placing::of(old),
             pinned: state.pinned,
             tier: state.tier,
             metadata: serde_json::from_str(&old.metadata).unwrap_or_default(),

@@ -1,1 +1,6 @@
 //! What finished work teaches: gates, candidates, and how a candidate becomes a memory.
+
+pub mod known;
+pub mod place;
+pub mod promote;
+pub mod report;

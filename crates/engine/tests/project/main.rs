@@ -7,3 +7,5 @@ mod identity;
 mod layout;
 mod reflection;
 mod retrieve;
+#[path = "../support/mod.rs"]
+mod support;

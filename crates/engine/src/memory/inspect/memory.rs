@@ -200,7 +200,7 @@ impl MemoryView {
             superseded_by: row.superseded_by,
             superseded_reason: row.superseded_reason,
             metadata: metadata(&row.metadata),
-            evidence: evidence.iter().map(|e| e.reference.clone()).collect(),
+            evidence: evidence.iter().map(told).collect(),
             distils: Vec::new(),
             uses: [usage.recalled, usage.inspected],
             history: history.line.iter().map(|m| Version::new(m, zone)).collect(),
@@ -335,4 +335,12 @@ pub fn audit_table(lines: &[AuditLine]) -> Block {
         ]
     };
     Block::Table { columns, rows: lines.iter().map(row).collect() }
+}
+
+/// A piece of evidence: where it is and, where that was kept, what it shows.
+fn told(evidence: &EvidenceRow) -> String {
+    if evidence.note.is_empty() {
+        return evidence.reference.clone();
+    }
+    format!("{} ({})", evidence.note, evidence.reference)
 }
