@@ -27,6 +27,7 @@ use crate::{
     judge::{self, Judge},
     knowledge::{access, l0, routing::words::Words, vault::VaultState, vectors},
     operation::Call,
+    project::files,
     searcher::Searcher,
     settings::Settings,
     usage::{Batch, Uses},
@@ -50,6 +51,7 @@ pub struct Engine {
     index_entries: l0::Kept,
     section_vectors: vectors::Kept,
     vault: VaultState,
+    files: files::state::State,
     judge: OnceLock<Option<Box<dyn Judge>>>,
     words: OnceLock<Words>,
     made: AtomicBool,
@@ -93,6 +95,7 @@ impl Engine {
             index_entries: l0::Kept::default(),
             section_vectors: vectors::Kept::default(),
             vault,
+            files: files::state::State::default(),
             judge: OnceLock::new(),
             words: OnceLock::new(),
             made: AtomicBool::new(false),
@@ -336,6 +339,11 @@ impl Engine {
     /// The files of the vault, and what is known of them.
     pub(crate) fn vault(&self) -> &VaultState {
         &self.vault
+    }
+
+    /// The files of the project, and how far they are followed.
+    pub(crate) fn files(&self) -> &files::state::State {
+        &self.files
     }
 
     /// Uses that the ledger does not know of yet.

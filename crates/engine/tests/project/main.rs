@@ -6,6 +6,8 @@ mod files;
 mod identity;
 mod layout;
 mod reflection;
+mod repository;
 mod retrieve;
 #[path = "../support/mod.rs"]
 mod support;
+mod vcs;

@@ -73,7 +73,7 @@ pub use reviews::{NewReview, ReviewDecision, ReviewFilter, ReviewRow, ReviewStat
 pub use rollback::RolledBack;
 pub use rules::{DEFAULT_PRIORITY, RuleAttributes, RuleRow};
 pub use snapshots::{LiveRow, NewSnapshot, SnapshotRow, set_hash};
-pub use sources::{NewSource, SourceRow, SourceState};
+pub use sources::{NewSource, SourceRoot, SourceRow, SourceState};
 pub use states::{State, StateRow};
 pub use todos::{TodoCount, TodoFilter, TodoOrigin, TodoRow, TodoVersion};
 pub use usage::UsageRow;

@@ -173,7 +173,7 @@ pub fn key(project: &str) -> CollectionKey {
 pub fn subject(project: &str, body: String) -> Subject {
     Subject {
         collection: key(project),
-        sections: vec![Section { title: String::new(), body }],
+        sections: vec![Section { body, ..Section::default() }],
         group: Group::Alone,
         order: 0,
         owner: String::new(),
@@ -261,7 +261,11 @@ fn document(numbers: &mut Numbers, mark: Mark) -> Change {
     let number = i64::try_from(numbers.below(60)).expect("small");
     let sections = (0..1 + numbers.below(4)).map(|_| {
         let words = 5 + numbers.below(400);
-        Section { title: format!("docs > {}", word(numbers.skewed(5_000))), body: text(numbers, words) }
+        Section {
+            title: format!("docs > {}", word(numbers.skewed(5_000))),
+            body: text(numbers, words),
+            ..Section::default()
+        }
     });
     let sections = sections.collect();
     let subject = Subject {

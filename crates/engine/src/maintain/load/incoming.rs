@@ -374,6 +374,7 @@ pub(super) fn scope(gate: &mut Gate, fields: &ScopeFields) -> Result<Scope, Erro
             .ok_or_else(|| Error::argument("scope", "has no namespace", "shared is the default one"))?,
         project: gate.field("project", fields.project.as_deref())?,
         branch: gate.field("branch", fields.branch.as_deref())?,
+        ancestors: Vec::new(),
     })
 }
 
