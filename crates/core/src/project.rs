@@ -14,6 +14,5 @@ pub mod readme;
 pub mod retention;
 pub mod routing;
 pub mod task;
-pub mod words;
-pub mod work;
 pub mod wording;
+pub mod words;

@@ -190,6 +190,15 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<upkeep::reconcile::ReconcileKnowledge>(),
     // What finished work teaches.
     entry::<reflection::report::ReflectAndWrite>(),
+    entry::<reflection::seed::SeedProjectContext>(),
+    entry::<reflection::add::AddMemoryNode>(),
+    entry::<reflection::evidence_add::AddEvidence>(),
+    entry::<reflection::stale::MarkStale>(),
+    entry::<reflection::relations::MemoryRelations>(),
+    entry::<reflection::promotion::PromoteMemory>(),
+    entry::<reflection::retention::status::RetentionStatus>(),
+    entry::<reflection::retention::run::RetentionRun>(),
+    entry::<reflection::retention::restore::RetentionRestore>(),
     // Importers of older stores.
     entry::<ImportLayeredMemory>(),
     entry::<ImportPLayer>(),

@@ -2,9 +2,10 @@
 
 use super::{
     areas::Areas,
+    intent::Intent,
     outcome::{TaskOutcome, Verification},
-    wording::{headline, module_of, path_parts, word_count},
-    work::Work,
+    paths::names,
+    wording::{headline, module_of, word_count},
 };
 use crate::memory::words;
 
@@ -51,7 +52,7 @@ pub struct Report<'a> {
     /// What speaks for that.
     pub verification: Verification,
     /// What sort of work it was.
-    pub work: Work,
+    pub work: Intent,
     /// How sure whoever reports is, 0 to 1.
     pub sureness: f64,
     /// Files that were changed, relative to the project.
@@ -124,7 +125,8 @@ pub fn reflect(report: &Report<'_>, areas: &Areas) -> Reflection {
     }
     let candidates = candidates(report, risky);
     if candidates.is_empty() {
-        let reason = format!("{} work of this size teaches nothing that a memory is made for", report.work);
+        let reason =
+            format!("{} work of this size teaches nothing that a memory is made for", report.work.as_str());
         return Reflection {
             skipped: Some(SkipReason::NoNewKnowledge),
             reasons: vec![reason],
@@ -155,7 +157,7 @@ fn gate(report: &Report<'_>, signal: bool) -> Option<(SkipReason, String)> {
             );
             Some((SkipReason::UnverifiedLowConfidence, reason))
         }
-        _ if report.work == Work::Trivial && !signal && short => {
+        _ if report.work == Intent::TrivialEdit && !signal && short => {
             Some((SkipReason::TrivialChange, "it changes nothing that the code does".into()))
         }
         _ if short && !signal && report.files.is_empty() => {
@@ -195,19 +197,19 @@ fn candidates(report: &Report<'_>, risky: bool) -> Vec<Candidate> {
     }
     let completed = report.outcome == TaskOutcome::Completed;
     let task = headline(report.task, TITLE);
-    if completed && report.work.repairs() {
+    if completed && repairs(report.work) {
         let incident = new("incident", format!("Fix: {task}"), report.summary, 0.85);
         found.push(Candidate { tags: with(&tags, &["incident", "bug"]), ..incident });
     }
-    let of_module = report.work.has_built(report.outcome) && word_count(report.summary) >= MIN_WORDS;
-    let of_many = report.work == Work::Unknown
+    let of_module = builds(report.work) && word_count(report.summary) >= MIN_WORDS;
+    let of_many = report.work == Intent::Unknown
         && completed
         && matches!(report.verification, Verification::TestsPassed | Verification::BuildSuccess)
         && report.files.len() >= MANY_FILES;
     if let Some(module) = module.as_deref().filter(|_| of_module || of_many) {
         found.push(new("module", format!("{module} — updated"), report.summary, 0.62));
     }
-    if completed && report.work.builds() && risky {
+    if completed && builds(report.work) && risky {
         // The task is a part of what was decided, and tells the decision from what is said of the module.
         let text = format!("{}\n{}", report.task.trim(), report.summary.trim());
         let decision = new("decision", format!("Decision: {task}"), &text, 0.82);
@@ -216,10 +218,20 @@ fn candidates(report: &Report<'_>, risky: bool) -> Vec<Candidate> {
     found
 }
 
+/// Whether work of a sort repairs something.
+const fn repairs(work: Intent) -> bool {
+    matches!(work, Intent::BugFix | Intent::TestFailure)
+}
+
+/// Whether work of a sort changes how a part of the system is made.
+const fn builds(work: Intent) -> bool {
+    matches!(work, Intent::FeatureImplementation | Intent::Refactor | Intent::ArchitectureReview)
+}
+
 fn tags(report: &Report<'_>, module: Option<&str>) -> Vec<String> {
     let symbols = report.symbols.iter().take(5).map(|symbol| symbol.trim().to_owned());
-    let files = report.files.iter().take(3).filter_map(|file| path_parts(file).pop());
-    let parts = module.map(path_parts).unwrap_or_default();
+    let files = report.files.iter().take(3).filter_map(|file| names(file).pop());
+    let parts = module.map(names).unwrap_or_default();
     let all: Vec<String> = symbols.chain(files).chain(parts).collect();
     with(&[], &all.iter().map(String::as_str).collect::<Vec<_>>())
 }
@@ -248,7 +260,7 @@ mod tests {
             summary,
             outcome: TaskOutcome::Completed,
             verification: Verification::TestsPassed,
-            work: Work::of(task),
+            work: Intent::of_task(task),
             sureness: 0.85,
             files,
             symbols: &[],

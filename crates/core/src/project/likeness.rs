@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::wording::{jaccard, path_parts, share, words};
+use super::{
+    paths::names,
+    wording::{jaccard, share, words},
+};
 
 /// From here on the one may be the other.
 pub const NEAR: f64 = 0.80;
@@ -93,7 +96,7 @@ fn beginning(title: &str, text: &str) -> BTreeSet<String> {
 }
 
 fn parts(path: Option<&str>) -> BTreeSet<String> {
-    path.map(path_parts).unwrap_or_default().into_iter().collect()
+    path.map(names).unwrap_or_default().into_iter().collect()
 }
 
 /// A title without what every title of its kind is given: `ui — updated` and `db — updated` have nothing in common.

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::wording::{headline, path_parts, share, words};
+use super::{
+    paths::names,
+    wording::{headline, share, words},
+};
 
 /// Depth that no tree goes below.
 pub const MAX_DEPTH: usize = 10;
@@ -41,7 +44,7 @@ pub fn natural_depth(kind: &str) -> usize {
 /// the project the memory's has (.6) and of its title (.3); together .2 at the least (memory-engine, section 8.16).
 pub fn place(kind: &str, title: &str, module_path: Option<&str>, parents: &[Parent<'_>]) -> Option<usize> {
     let limit = natural_depth(kind).checked_sub(1);
-    let path: BTreeSet<String> = module_path.map(path_parts).unwrap_or_default().into_iter().collect();
+    let path: BTreeSet<String> = module_path.map(names).unwrap_or_default().into_iter().collect();
     if path.is_empty() && matches!(kind, "architecture" | "constraint") {
         return None;
     }
@@ -50,7 +53,7 @@ pub fn place(kind: &str, title: &str, module_path: Option<&str>, parents: &[Pare
     let title = words(title);
     let fit = |(at, parent): (usize, &Parent<'_>)| {
         let of_parent: BTreeSet<String> =
-            parent.module_path.map(path_parts).unwrap_or_default().into_iter().collect();
+            parent.module_path.map(names).unwrap_or_default().into_iter().collect();
         let wider = of_parent.len() < path.len() || parent.kind == "architecture" || kind != "module";
         let holds = matches!(parent.kind, "architecture" | "module") && wider && parent.depth <= limit;
         let of_title = words(parent.title);

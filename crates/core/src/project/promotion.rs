@@ -211,6 +211,10 @@ fn conflict(
     comparison: &Comparison,
     areas: &Areas,
 ) -> Option<Conflict> {
+    // What repeats another text whole does not contradict it: the module and the decision of one report.
+    if candidate.text.contains(known.text.trim()) || known.text.contains(candidate.text.trim()) {
+        return None;
+    }
     if let Some(found) = contradiction::between(&Claims::of(known.text), claims) {
         let values = [found.a, found.b];
         return Some(Conflict {
@@ -220,7 +224,8 @@ fn conflict(
             score: found.score,
         });
     }
-    if !matches!(comparison.verdict, Verdict::ChangedValue | Verdict::Opposed) {
+    let differs = matches!(comparison.verdict, Verdict::ChangedValue | Verdict::Opposed);
+    if !differs || candidate.kind != known.kind {
         return None;
     }
     let (mine, theirs) = (areas.of(candidate.text), areas.of(known.text));
@@ -313,6 +318,15 @@ mod tests {
         let five = node("Retries", "A retry waits at most five seconds in the gateway", 0.85);
         let nine = node("Retries", "A retry waits at most nine seconds in the gateway", 0.85);
         assert_eq!(decided(&nine, &five), Promotion::NeedsReview);
+    }
+
+    #[test]
+    fn what_one_report_says_twice_is_no_contradiction() {
+        let told = "Retry waits twice as long after each failure, and a guard leaves tasks in a terminal state alone.";
+        let whole = format!("Add exponential retry backoff without breaking terminal task state.\n{told}");
+        let module = Node { kind: "module", ..node("scheduler.retry — updated", told, 0.85) };
+        let decision = Node { kind: "decision", ..node("Decision: Add retry", &whole, 0.85) };
+        assert_eq!(decided(&decision, &module), Promotion::Create);
     }
 
     #[test]

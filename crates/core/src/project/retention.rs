@@ -29,8 +29,6 @@ pub struct Policy {
     pub compact_by_parent: bool,
     /// Whether only memories of one kind are summed up together.
     pub compact_by_kind: bool,
-    /// Whether the memories that were summed up are put away.
-    pub compact_archives: bool,
 }
 
 impl Default for Policy {
@@ -46,7 +44,6 @@ impl Default for Policy {
             compact_days: 14,
             compact_by_parent: true,
             compact_by_kind: true,
-            compact_archives: true,
         }
     }
 }
@@ -101,12 +98,15 @@ pub fn plan(memories: &[Aged], policy: &Policy, now: Timestamp) -> Plan {
             Status::Superseded if !protected && unchanged > policy.superseded_days.into() => {
                 plan.archived.push((memory.number, format!("replaced {unchanged} days ago")));
             }
-            Status::Active if policy.compacts && !protected && !memory.is_sum => {
-                if days(memory.created_at) > policy.compact_days.into() {
-                    let parent = if policy.compact_by_parent { memory.parent.as_str() } else { "" };
-                    let kind = if policy.compact_by_kind { memory.kind.as_str() } else { "" };
-                    groups.entry((&memory.branch, parent, kind)).or_default().push(memory.number);
-                }
+            Status::Active
+                if policy.compacts
+                    && !protected
+                    && !memory.is_sum
+                    && days(memory.created_at) > policy.compact_days.into() =>
+            {
+                let parent = if policy.compact_by_parent { memory.parent.as_str() } else { "" };
+                let kind = if policy.compact_by_kind { memory.kind.as_str() } else { "" };
+                groups.entry((&memory.branch, parent, kind)).or_default().push(memory.number);
             }
             _ => {}
         }

@@ -2,12 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::paths::names;
 use crate::analysis::content_terms;
-
-/// Folders that say nothing about what lies in them.
-const PLAIN_FOLDERS: [&str; 8] = ["src", "lib", "pkg", "app", "crates", "packages", "internal", "main"];
-/// File names that stand for their folder.
-const PLAIN_FILES: [&str; 5] = ["__init__", "mod", "index", "lib", "main"];
 
 /// The words that a text is about: no function words, inflections taken off, Chinese, Japanese and Korean by pairs.
 pub fn words(text: &str) -> BTreeSet<String> {
@@ -23,45 +19,9 @@ pub fn word_count(text: &str) -> usize {
     rest.count() + wide.div_ceil(2)
 }
 
-/// The parts of a module path or of a file's path, lower-case, without extension and without what says nothing:
-/// `src/scheduler/retry.py` and `scheduler.retry` are the same two.
-pub fn path_parts(path: &str) -> Vec<String> {
-    let path = path.replace('\\', "/").to_lowercase();
-    let is_file = path.contains('/');
-    let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
-    let name = match name.rsplit_once('.') {
-        Some((stem, extension)) if is_file || is_extension(extension) => stem,
-        _ => name,
-    };
-    let split = |text: &str| -> Vec<String> {
-        text.split(['/', '.', ':']).filter(|part| !part.is_empty()).map(str::to_owned).collect()
-    };
-    let folders = split(folder).into_iter().filter(|part| !PLAIN_FOLDERS.contains(&part.as_str()));
-    let mut parts: Vec<String> = folders.collect();
-    let last = split(name).into_iter().filter(|part| {
-        let plain = PLAIN_FILES.contains(&part.as_str()) || PLAIN_FOLDERS.contains(&part.as_str());
-        !(plain && (is_file || parts_follow(name)))
-    });
-    parts.extend(last);
-    parts
-}
-
-/// Whether a name is a dotted path of several parts.
-fn parts_follow(name: &str) -> bool {
-    name.contains('.') || name.contains(':')
-}
-
-fn is_extension(text: &str) -> bool {
-    const KNOWN: [&str; 26] = [
-        "rs", "py", "js", "ts", "jsx", "tsx", "go", "java", "c", "h", "cc", "cpp", "hpp", "rb", "php", "sh",
-        "md", "rst", "txt", "toml", "yaml", "yml", "json", "sql", "kt", "swift",
-    ];
-    KNOWN.contains(&text)
-}
-
 /// The module that changed files are about: the folder they share or, if they share none, the first file itself.
 pub fn module_of(files: &[String]) -> Option<String> {
-    let all: Vec<Vec<String>> = files.iter().map(|file| path_parts(file)).filter(|p| !p.is_empty()).collect();
+    let all: Vec<Vec<String>> = files.iter().map(|file| names(file)).filter(|p| !p.is_empty()).collect();
     let first = all.first()?;
     if all.len() == 1 {
         return Some(first.join("."));
@@ -104,23 +64,6 @@ pub fn headline(text: &str, limit: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_path_and_a_module_name_come_to_the_same() {
-        for (path, parts) in [
-            ("src/scheduler/retry.py", "scheduler retry"),
-            ("scheduler.retry", "scheduler retry"),
-            ("crates/store/src/ledger/mod.rs", "store ledger"),
-            ("src\\UI\\Main.tsx", "ui"),
-            ("ui.py", "ui"),
-            ("core::project", "core project"),
-            ("main.rs", "main"),
-            ("数据/模型.py", "数据 模型"),
-            ("", ""),
-        ] {
-            assert_eq!(path_parts(path).join(" "), parts, "{path}");
-        }
-    }
 
     #[test]
     fn changed_files_are_about_what_they_share() {

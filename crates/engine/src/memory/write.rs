@@ -108,6 +108,17 @@ pub fn store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Stored, 
     Ok(stored)
 }
 
+/// The memory in force that says nearly the same as a draft, and the one that it contradicts most surely.
+pub(crate) fn beside(
+    engine: &Engine,
+    call: &Call<'_>,
+    draft: &Draft,
+) -> Result<(Option<Similar>, Option<Contradicts>), Error> {
+    let candidates = engine.read(call, |read| candidates(read, draft))?;
+    let contradicts = contradicted(&candidates, draft);
+    Ok((found(nearest(candidates, draft)), contradicts))
+}
+
 /// Who stores a draft, if the caller may. A refusal is on record under the word that storing it would be.
 fn may_store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Principal, Error> {
     authority::authorise_as(engine, call, Action::Remember, draft.action, draft.layer, "")
@@ -358,10 +369,10 @@ pub(crate) fn new_memory(
         },
         rule: draft.rule.clone(),
         evidence: draft
-            .evidence
+            .grounds
             .iter()
-            .map(|t| evidence(t, now))
-            .chain(draft.grounds.iter().cloned())
+            .cloned()
+            .chain(draft.evidence.iter().map(|t| evidence(t, now)))
             .collect(),
         ..NewMemory::new(id, &draft.text, &writer.to_string(), now, salt)
     }

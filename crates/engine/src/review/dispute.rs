@@ -13,12 +13,17 @@ use strata_store::{
     error::StoreError,
     ledger::{
         LedgerRead, LedgerWrite, MemoryRelation, MemoryRow, NewAudit, NewReview, ReviewFilter, ReviewStatus,
-        State,
     },
 };
 
 use super::{CONFLICT, Conflict};
-use crate::{authority, engine::Engine, error::Error, memory::write::Stored, operation::Call};
+use crate::{
+    authority,
+    engine::Engine,
+    error::Error,
+    memory::{status, write::Stored},
+    operation::Call,
+};
 
 /// What two memories differ in, through the gate.
 #[derive(Debug, Clone)]
@@ -115,8 +120,8 @@ pub(crate) fn mark(
     if !markable || !may_change(call, memory.state.layer) {
         return Ok(());
     }
-    let state = State { status: Status::NeedsReview, ..memory.state };
-    turn(w, call, call.principal, (&memory, &state), ("dispute", reason))
+    let row = NewAudit::new(call.principal, call.face, "dispute", &memory.id);
+    status::turn(w, &row, &memory, (Status::NeedsReview, reason))
 }
 
 /// Takes the mark off memories about which no other question waits.
@@ -130,29 +135,11 @@ pub(crate) fn calm(
     for id in ids {
         let Some(memory) = w.memory(id)?.filter(|m| m.state.status == Status::NeedsReview) else { continue };
         if !is_asked_about(w, id)? {
-            let state = State { status: Status::Active, ..memory.state };
-            turn(w, call, actor, (&memory, &state), ("settle", reason))?;
+            let row = NewAudit::new(actor, call.face, "settle", &memory.id);
+            status::turn(w, &row, &memory, (Status::Active, reason))?;
         }
     }
     Ok(())
-}
-
-fn turn(
-    w: &LedgerWrite<'_>,
-    call: &Call<'_>,
-    actor: &Principal,
-    (memory, state): (&MemoryRow, &State),
-    (action, reason): (&str, &str),
-) -> Result<(), StoreError> {
-    let row = NewAudit {
-        layer: Some(memory.state.layer),
-        reason,
-        before_hash: Some(memory.content_hash),
-        after_hash: Some(state.hash(&memory.content_hash)),
-        ..NewAudit::new(actor, call.face, action, &memory.id)
-    };
-    let seq = w.record(&row)?;
-    w.change_state(memory.number, Some(memory.state_seq), state, seq)
 }
 
 /// Whether a question about a conflict of this memory waits.

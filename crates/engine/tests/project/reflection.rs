@@ -6,10 +6,15 @@ use strata_core::{
     memory::Kind,
     principal::{Principal, PrincipalKind},
     scope::Scope,
+    time::{DAY, Timestamp},
+};
+use strata_engine::{
+    clock::{ManualClock, SeededIds},
+    engine::Engine,
 };
 use strata_store::ledger::{MemoryFilter, MemoryRow};
 
-use crate::support::{Session, with_call};
+use crate::support::{NOON, Session, with_call};
 
 /// An agent in a project.
 fn session() -> Session {
@@ -333,4 +338,193 @@ fn what_reflection_wrote_goes_out_and_comes_back() {
     other.ok("export", json!({ "path": second }));
     assert_eq!(std::fs::read_to_string(&second).expect("written"), text);
     assert_eq!(other.ok("doctor", json!({}))["healthy"], true);
+}
+
+#[test]
+fn memory_engine_c56_c80_a_memory_tells_of_what_is_below_it() {
+    let s = session();
+    let scheduler = s.ok(
+        "add_memory_node",
+        json!({
+            "title": "Scheduler", "summary": "Runs tasks by their time. Includes: a clock, a queue.", "kind": "module",
+            "module_path": "scheduler", "importance": 0.7,
+        }),
+    );
+    let report = json!({
+        "task": "Add exponential retry backoff without breaking terminal task state semantics.",
+        "outcome": "Retry waits twice as long after each failure, and a guard leaves tasks in a terminal state alone.",
+        "verification_status": "tests_passed",
+        "changed_files": ["src/scheduler/retry.py", "src/scheduler/worker.py"],
+        "module_path": "scheduler.retry",
+    });
+    let reply = reflect(&s, report.clone());
+    assert_eq!(
+        (&reply["outcome"], &reply["candidates_promoted"]),
+        (&json!("persisted"), &json!(2)),
+        "{reply}"
+    );
+    let kinds: Vec<_> =
+        reply["candidates"].as_array().expect("two").iter().map(|c| c["kind"].clone()).collect();
+    assert_eq!(kinds, ["module", "decision"]);
+    assert!(reply["consolidation_notes"].to_string().contains("Scheduler"), "{reply}");
+    let above = shown(&s, &scheduler["id"]);
+    assert_eq!(
+        above["text"], "Runs tasks by their time. Includes: a clock, a queue.",
+        "the text is its writer's"
+    );
+    let told = above["consolidated"].as_str().expect("told").to_owned();
+    assert!(
+        told.starts_with("- scheduler.retry — updated: Retry waits") && told.lines().count() == 1,
+        "{told}"
+    );
+    assert_eq!(reflect(&s, report)["candidates_discarded"], 2);
+    assert_eq!(shown(&s, &scheduler["id"])["consolidated"], told, "the same again");
+    let corrected =
+        s.ok("update", json!({ "id": scheduler["id"], "text": "Runs tasks when their time has come." }));
+    assert_eq!(
+        shown(&s, &corrected["id"])["consolidated"],
+        told,
+        "a new version has what is below the old one"
+    );
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "fixtures need no atomic writes")]
+fn memory_engine_c69_a_project_is_told_of_itself_once() {
+    let home = tempfile::tempdir().expect("a folder");
+    let readme = "# Ferry\n\nFerry moves files between two sites, without a server between them.\n\n\
+                  ## Security rules\n- Keys never leave the machine they were made on\n\n## Why\n- One binary is easier to ship\n";
+    std::fs::write(home.path().join("README.md"), readme).expect("written");
+    let root = home.path().to_owned();
+    let mut s = Session::with_settings(|settings| settings.project_root = Some(root));
+    s.scope = Scope::project("ferry");
+    let seed = json!({
+        "tech_stack": ["Rust", "SQLite"],
+        "decisions": ["Files are compared by hash, because clocks differ"],
+        "conventions": ["Every change has a test", "Names are whole words"],
+    });
+    let first = s.ok("seed_project_context", seed.clone());
+    assert_eq!(
+        [
+            &first["nodes_created"],
+            &first["module_nodes"],
+            &first["constraint_nodes"],
+            &first["decision_nodes"],
+            &first["procedure_nodes"]
+        ],
+        [&json!(4), &json!(1), &json!(1), &json!(1), &json!(1)],
+        "{first}"
+    );
+    let overview = s.recall("Which stack does Ferry move files with?");
+    assert!(
+        shown(&s, &json!(overview[0]))["text"].as_str().expect("text").ends_with("Tech stack: Rust, SQLite.")
+    );
+    let again = s.ok("seed_project_context", seed);
+    assert_eq!(again["nodes_created"], 0, "{again}");
+    assert_eq!(again["skipped_reason"], "all of it is known already");
+    let rule = s.ok(
+        "seed_project_context",
+        json!({ "constraints": ["Keys never leave the machine they were made on"] }),
+    );
+    assert_eq!(rule["constraint_nodes"], 0, "what the README said, said again");
+    let nothing = s.ok("seed_project_context", json!({ "skip_auto_extract": true }));
+    assert!(nothing["skipped_reason"].is_string(), "{nothing}");
+    #[cfg(unix)]
+    {
+        let secret = tempfile::tempdir().expect("a folder");
+        std::fs::write(secret.path().join("x"), readme.replace("Keys", "Outside keys")).expect("written");
+        std::fs::remove_file(home.path().join("README.md")).expect("removed");
+        std::os::unix::fs::symlink(secret.path().join("x"), home.path().join("README.md")).expect("linked");
+        assert_eq!(s.ok("seed_project_context", json!({}))["nodes_created"], 0, "no link is followed");
+    }
+}
+
+/// The same session, days later.
+fn later(mut s: Session, days: i64) -> Session {
+    let clock = ManualClock::at(Timestamp(NOON.0 + days * DAY));
+    let settings = s.engine.settings().clone();
+    s.engine = Engine::with_sources(settings, Box::new(clock), Box::new(SeededIds::new(1_000_003)));
+    s
+}
+
+#[test]
+fn memory_engine_c67_c68_old_memories_are_summed_up_and_none_is_lost() {
+    let s = session();
+    let lessons = [
+        "The worker read the queue before it took the lock, so two of them took one batch",
+        "The page forgot its place when the window was made smaller than its own heading",
+        "A name with a blank in it was cut in half by the script that renames the pictures",
+        "The clock of the meter ran backwards in autumn and the sums of an hour were counted twice",
+    ];
+    let ids: Vec<Value> = lessons
+        .iter()
+        .enumerate()
+        .map(|(n, lesson)| {
+            let title = format!("Lesson {n}");
+            s.ok("add_memory_node", json!({ "title": title, "summary": lesson, "kind": "debug", "evidence": [format!("note {n}")] }))["id"].clone()
+        })
+        .collect();
+    let rule = s.ok(
+        "add_memory_node",
+        json!({ "title": "Rule", "summary": "Nothing is deleted, ever", "kind": "constraint" }),
+    );
+    let stale = s.ok(
+        "add_memory_node",
+        json!({ "title": "Old", "summary": "The old queue had a length of nine", "kind": "procedure" }),
+    );
+    s.ok("mark_stale", json!({ "node": stale["id"], "reason": "the queue is another" }));
+    s.ok("mark_stale", json!({ "node": rule["id"], "reason": "to see whether it stays" }));
+    let s = later(s, 1000);
+    let look = s.ok("retention_run", json!({}));
+    assert_eq!((&look["dry_run"], &look["archived"]), (&json!(true), &json!(0)), "{look}");
+    assert_eq!(look["report"]["compaction_groups_found"], 1);
+    assert_eq!(shown(&s, &ids[0])["status"], "active", "only a look");
+    let done = s.ok("retention_run", json!({ "dry_run": false }));
+    assert_eq!(
+        (&done["archived"], done["compacted"].as_array().map(Vec::len)),
+        (&json!(1), Some(1)),
+        "{done}"
+    );
+    let sum = &done["compacted"][0];
+    let shown_sum = shown(&s, sum);
+    let text = shown_sum["text"].as_str().expect("text");
+    assert!(lessons.iter().all(|lesson| text.contains(lesson)), "{text}");
+    assert!(shown_sum["evidence"].to_string().contains("note 3"));
+    assert!(
+        s.recall("Why did the worker take one batch twice?").contains(&sum.as_str().expect("id").to_owned())
+    );
+    for id in &ids {
+        assert_eq!(shown(&s, id)["status"], "archived", "nothing is deleted");
+    }
+    let lineage = s.ok("memory_relations", json!({ "node": sum }));
+    assert_eq!(lineage["relations"].as_array().map(Vec::len), Some(4), "{lineage}");
+    assert!(lineage["relations"].to_string().contains("compaction_source"));
+    assert_eq!(shown(&s, &rule["id"])["status"], "stale", "protected");
+    assert_eq!(shown(&s, &stale["id"])["status"], "archived");
+    let again = s.ok("retention_run", json!({ "dry_run": false }));
+    assert_eq!((&again["archived"], &again["compacted"]), (&json!(0), &json!([])), "{again}");
+    assert_eq!(reflect(&s, bug(LESSON))["outcome"], "persisted", "work goes on");
+    s.ok("retention_restore", json!({ "id": ids[1] }));
+    assert_eq!(shown(&s, &ids[1])["status"], "active");
+    assert_eq!(s.ok("doctor", json!({}))["healthy"], true);
+}
+
+#[test]
+fn evidence_is_added_once_and_a_constraint_is_promoted_by_a_person_alone() {
+    let s = session();
+    let node = s.ok(
+        "add_memory_node",
+        json!({ "title": "No locks", "summary": "No lock is held over a request", "kind": "constraint" }),
+    );
+    let evidence = json!({ "node": node["id"], "content": "12 passed", "source": "tests/locks.py" });
+    assert_eq!(s.ok("add_evidence", evidence.clone())["added"], true);
+    assert_eq!(s.ok("add_evidence", evidence)["added"], false);
+    assert_eq!(shown(&s, &node["id"])["evidence"], json!(["12 passed (tests/locks.py)"]));
+    assert_eq!(s.fails("promote_memory", json!({ "node": node["id"] })), ErrorKind::Refused);
+    assert_eq!(shown(&s, &node["id"])["layer"], "P5");
+    assert_eq!(
+        s.fails("add_memory_node", json!({ "title": "t", "summary": "s", "kind": "song" })),
+        ErrorKind::Invalid
+    );
+    assert_eq!(s.fails("mark_stale", json!({ "node": "mem_zzzzzz", "reason": "r" })), ErrorKind::Invalid);
 }

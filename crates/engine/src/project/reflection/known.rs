@@ -102,8 +102,3 @@ fn gives_way(call: &Call<'_>, scope: &Scope, row: &MemoryRow) -> bool {
         && row.scope == *scope
         && !row.tags.iter().any(|t| t == SUM)
 }
-
-/// The wire's word for a kind: an incident is sent as `debug`, every other under its own name.
-pub fn wire_kind(kind: &str) -> &str {
-    if kind == "incident" { "debug" } else { kind }
-}

@@ -20,7 +20,8 @@ use strata_store::{
 
 use super::{
     known::{compared, like},
-    place::{Standing, parent_of},
+    place::Standing,
+    tree::parent_of,
 };
 use crate::{
     engine::Engine,
@@ -31,6 +32,7 @@ use crate::{
         write::{self, Judged, Stored},
     },
     operation::Call,
+    project::node::wire_kind,
     review::dispute::{self, Question},
 };
 
@@ -368,7 +370,7 @@ impl Outcome {
         // What said the same word for word under another title was there before.
         let action = if stored.new { decision.action } else { Promotion::Discard };
         Self {
-            kind: crate::project::reflection::known::wire_kind(incoming.candidate.kind).to_owned(),
+            kind: wire_kind(&stored.kind).to_owned(),
             title: incoming.candidate.title.clone(),
             action: action.as_str(),
             id: stored.id.clone(),

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use strata_core::project::{
     areas::Areas,
     gates::{Candidate, Reflection, Report, SkipReason, reflect},
+    intent::Intent,
     outcome::{self, TaskOutcome, Verification},
-    work::Work,
 };
 use strata_store::ledger::EvidenceRow;
 
@@ -175,7 +175,8 @@ impl Operation for ReflectAndWrite {
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let mut gate = Gate::default();
         let told = Told::read(&mut gate, &request)?;
-        let standing = standing(call, request.current_branch.as_deref(), request.head_commit.as_deref())?;
+        let standing =
+            standing(engine, call, request.current_branch.as_deref(), request.head_commit.as_deref())?;
         if request.user_instruction_flags.iter().any(|flag| FLAGS.contains(&flag.trim())) {
             let reasons = vec!["a flag says that nothing is to be kept".to_owned()];
             return Ok(Response { outcome: "skipped", reasons, ..Response::default() });
@@ -226,7 +227,7 @@ impl Told {
             summary: &self.outcome,
             outcome: request.task_outcome.map_or_else(|| self.ended(), TaskOutcome::from),
             verification: self.verification,
-            work: request.task_intent.map_or_else(|| Work::of(&self.task), Work::from),
+            work: request.task_intent.map_or_else(|| Intent::of_task(&self.task), Intent::from),
             sureness: sureness.unwrap_or_else(|| self.verification.usual_sureness()),
             files: &self.files,
             symbols: &self.symbols,
@@ -344,19 +345,19 @@ impl From<OutcomeName> for TaskOutcome {
     }
 }
 
-impl From<IntentName> for Work {
+impl From<IntentName> for Intent {
     fn from(word: IntentName) -> Self {
         match word {
             IntentName::BugFix => Self::BugFix,
-            IntentName::FeatureImplementation => Self::Feature,
+            IntentName::FeatureImplementation => Self::FeatureImplementation,
             IntentName::Refactor => Self::Refactor,
             IntentName::ArchitectureReview => Self::ArchitectureReview,
             IntentName::CodeExplanation => Self::CodeExplanation,
             IntentName::TestFailure => Self::TestFailure,
-            IntentName::RepositoryOnboarding => Self::Onboarding,
-            IntentName::WorkflowQuestion => Self::Workflow,
+            IntentName::RepositoryOnboarding => Self::RepositoryOnboarding,
+            IntentName::WorkflowQuestion => Self::WorkflowQuestion,
             IntentName::Documentation => Self::Documentation,
-            IntentName::TrivialEdit => Self::Trivial,
+            IntentName::TrivialEdit => Self::TrivialEdit,
             IntentName::Unknown => Self::Unknown,
         }
     }
