@@ -8,7 +8,7 @@ use strata_store::files::{canonical, confine, resolve};
 use crate::{authority, engine::Engine, error::Error, operation::Call};
 
 /// Files and folders of the home that are the store's, a person's or the gate's, never a report's.
-const KEPT: [&str; 11] = [
+const KEPT: [&str; 12] = [
     "config.toml",
     "purged.jsonl",
     "changelog.jsonl",
@@ -16,6 +16,7 @@ const KEPT: [&str; 11] = [
     "proposals",
     "vault",
     "hot",
+    "hot-pages",
     "global-deep",
     "backups",
     "locks",
