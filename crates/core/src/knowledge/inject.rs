@@ -450,7 +450,16 @@ impl File<'_> {
     fn stale_token(&self, write: &Write<'_>) -> Option<Decided> {
         let expected = write.expected_hash?;
         let current = self.target.map(|index| self.token(index));
-        (current.as_deref() != Some(expected)).then(|| conflict(write, current))
+        (current.as_deref() != Some(expected)).then(|| conflict(write, self.current_token(write)))
+    }
+
+    /// The token of what a write would meet now: the section's, or that of the family which its heading would join.
+    fn current_token(&self, write: &Write<'_>) -> Option<String> {
+        if let Some(index) = self.target {
+            return Some(self.token(index));
+        }
+        let family = self.joined(write.heading.as_str(), write.min_family?);
+        (!family.is_empty()).then(|| self.family_token(&family))
     }
 
     fn token(&self, index: usize) -> String {

@@ -66,7 +66,7 @@ fn existing(engine: &Engine, call: &Call<'_>, filename: &str) -> Result<Place, E
 /// The place of a new file: in the caller's own namespace, whatever the shared one holds.
 fn new_place(engine: &Engine, call: &Call<'_>, filename: &str) -> Result<Place, Error> {
     let path = path_of(filename)?;
-    let own = vault::own_namespace(call)?;
+    let own = vault::own_namespace(engine, call)?;
     let key = path.key();
     let seen = vault::look(engine, call, &own)?;
     let twin = seen.files.iter().find(|file| file.state != FileState::Gone && file.path.key() == key);
