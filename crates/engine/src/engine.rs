@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use strata_core::{route::Router, time::Timestamp, vocabulary::Vocabulary};
+use strata_core::{duplicate::Readings, route::Router, time::Timestamp, vocabulary::Vocabulary};
 use strata_embed::Embedder;
 use strata_store::{
     error::StoreError,
@@ -49,6 +49,7 @@ pub struct Engine {
     accesses: access::Waiting,
     index_entries: l0::Kept,
     section_vectors: vectors::Kept,
+    readings: Readings,
     vault: VaultState,
     judge: OnceLock<Option<Box<dyn Judge>>>,
     words: OnceLock<Words>,
@@ -92,6 +93,7 @@ impl Engine {
             accesses: access::Waiting::default(),
             index_entries: l0::Kept::default(),
             section_vectors: vectors::Kept::default(),
+            readings: Readings::default(),
             vault,
             judge: OnceLock::new(),
             words: OnceLock::new(),
@@ -365,6 +367,11 @@ impl Engine {
     /// Entries of the index of knowledge that were read.
     pub(crate) fn index_entries(&self) -> &l0::Kept {
         &self.index_entries
+    }
+
+    /// Sections that were compared with others lately.
+    pub(crate) fn readings(&self) -> &Readings {
+        &self.readings
     }
 
     /// Vectors of sections of knowledge.
