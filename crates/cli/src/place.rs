@@ -10,7 +10,9 @@ use strata_core::{error::ErrorKind, scope::Scope};
 use strata_engine::{
     error::Error,
     project::{self, Project},
-    settings::{self, Config, Key, Settings, StoreAddress, keys::Key as Setting, value::Sort},
+    settings::{
+        self, Config, Key, Settings, StoreAddress, keys::Key as Setting, project::VectorBackend, value::Sort,
+    },
 };
 use strata_store::{Server, TlsOptions, ledger::LOCAL};
 
@@ -83,14 +85,19 @@ pub(crate) fn settings(home: &Path, place: &Place, environment: &Environment) ->
         store: store(place, &config)?,
         tls: place.tls.clone(),
         zone: zone(config.timezone.as_deref())?,
-        config,
         judge_key,
-        words_only: place.words_only,
+        words_only: place.words_only || is_words_only(&config),
+        config,
         project_root: place.root(),
         ..Settings::for_home(home)
     };
     Older::new(environment).apply(&mut settings);
     Ok(settings)
+}
+
+/// Whether the settings want searches by words alone.
+fn is_words_only(config: &Config) -> bool {
+    config.semantic.is_words_only() || config.project.retrieval.vector_backend == VectorBackend::None
 }
 
 /// The files that the variables of p-layer name stand before those of the configuration.

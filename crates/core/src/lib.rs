@@ -20,6 +20,7 @@ pub mod markdown;
 pub mod memory;
 pub mod policy;
 pub mod principal;
+pub mod project;
 pub mod rank;
 pub mod redact;
 pub mod route;

@@ -21,22 +21,24 @@ macro_rules! words {
             }
 
             /// Parses the word, ignoring ASCII case and surrounding space.
-            pub fn parse(text: &str) -> Result<Self, ParseError> {
+            pub fn parse(text: &str) -> Result<Self, $crate::error::ParseError> {
                 let wanted = text.trim();
                 Self::ALL.iter().copied().find(|v| v.as_str().eq_ignore_ascii_case(wanted)).ok_or_else(|| {
                     let words: Vec<_> = Self::ALL.iter().map(|v| v.as_str()).collect();
-                    ParseError::new($what, text, format!("use one of {}", words.join(", ")))
+                    $crate::error::ParseError::new($what, text, format!("use one of {}", words.join(", ")))
                 })
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 f.write_str(self.as_str())
             }
         }
     };
 }
+
+pub(crate) use words;
 
 words! {
     /// The seven layers of authority. Lower number, higher authority.
@@ -102,6 +104,38 @@ impl Status {
     /// Whether default recall and context may show it.
     pub const fn is_live(self) -> bool {
         matches!(self, Self::Active | Self::Stale | Self::NeedsReview)
+    }
+}
+
+words! {
+    /// How a memory stands to another, beside the line of versions.
+    Relation, "relation" {
+        /// Holds only as long as the other does.
+        DependsOn = "depends_on",
+        /// Is about the same thing.
+        RelatedTo = "related_to",
+        /// Took the other's place.
+        Supersedes = "supersedes",
+        /// Says how the other is done.
+        Implements = "implements",
+        /// Is a reason to believe the other.
+        Supports = "supports",
+        /// Cannot hold together with the other.
+        Contradicts = "contradicts",
+        /// Was made of the other.
+        DerivedFrom = "derived_from",
+        /// Was made of the other, which was written on a branch.
+        DerivedFromBranch = "derived_from_branch",
+        /// Is on a branch what the other is on the mainline.
+        InheritedFromMainline = "inherited_from_mainline",
+        /// Was written on a branch, and is the other on the mainline.
+        PromotedToMainline = "promoted_to_mainline",
+        /// No longer holds because of what the other says of a branch.
+        InvalidatedByBranchChange = "invalidated_by_branch_change",
+        /// Is about what the other calls by an earlier name.
+        RenamedSource = "renamed_source",
+        /// Sums up the other among several.
+        CompactionSource = "compaction_source",
     }
 }
 

@@ -12,12 +12,15 @@ pub struct Scope {
     pub project: Option<String>,
     /// Branch name inside the project; `None` is the whole project.
     pub branch: Option<String>,
+    /// Of a reader's place: the other branches whose work is part of what is checked out there. Empty for a place
+    /// that something is stored at.
+    pub ancestors: Vec<String>,
 }
 
 impl Scope {
     /// The user level of the shared namespace.
     pub fn user() -> Self {
-        Self { namespace: SHARED.to_owned(), project: None, branch: None }
+        Self { namespace: SHARED.to_owned(), project: None, branch: None, ancestors: Vec::new() }
     }
 
     /// The whole of `project` in the shared namespace.
@@ -25,11 +28,26 @@ impl Scope {
         Self { project: Some(project.to_owned()), ..Self::user() }
     }
 
+    /// The whole of the project here, or the user level where there is none: a place to store at.
+    pub fn whole_project(&self) -> Self {
+        Self { branch: None, ..self.place() }
+    }
+
+    /// The place itself, to store at: without what else a reader there sees.
+    pub fn place(&self) -> Self {
+        Self { ancestors: Vec::new(), ..self.clone() }
+    }
+
+    /// The branches that a reader here sees: its own, then those it descends from.
+    pub fn branches(&self) -> impl Iterator<Item = &str> {
+        self.branch.iter().chain(&self.ancestors).map(String::as_str)
+    }
+
     /// Whether a reader standing in `self` sees something stored at `stored`.
     pub fn sees(&self, stored: &Self) -> bool {
         let namespace = stored.namespace == SHARED || stored.namespace == self.namespace;
         let project = stored.project.is_none() || stored.project == self.project;
-        let branch = stored.branch.is_none() || stored.branch == self.branch;
+        let branch = stored.branch.as_ref().is_none_or(|branch| self.branches().any(|seen| seen == branch));
         namespace && project && branch
     }
 
@@ -91,6 +109,10 @@ mod tests {
         assert!(feature.sees(&Scope::project("a")));
         assert!(feature.sees(&feature));
         assert!(!Scope::project("a").sees(&feature), "an unmerged branch is invisible on main");
+        let later =
+            Scope { branch: Some("later".into()), ancestors: vec!["feat".into()], ..Scope::project("a") };
+        assert!(later.sees(&feature), "what a branch was made from is part of it");
+        assert!(!feature.sees(&later.place()));
         assert!(!Scope::project("b").sees(&Scope::project("a")), "field case 40");
         assert!(!Scope::user().sees(&Scope::project("a")));
         let own = Scope { namespace: "codex".into(), ..Scope::user() };

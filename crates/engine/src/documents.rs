@@ -1,6 +1,6 @@
 //! Markdown files as sections: what the index reads of a file that `strata index` has registered.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use strata_core::{
     id::{Id, IdKind},
@@ -14,7 +14,13 @@ use strata_store::{
     ledger::{SourceRow, vault},
 };
 
-use crate::error::Error;
+use crate::{
+    error::Error,
+    project::{
+        self,
+        files::{Reader, is_of_project},
+    },
+};
 
 /// Files larger than this are not indexed: 4 MiB.
 pub const MAX_FILE: u64 = 4 << 20;
@@ -38,6 +44,7 @@ pub fn sections(text: &str) -> Vec<Section> {
     let found = markdown::sections(text).into_iter().map(|section| Section {
         title: section.heading_path.join(" > "),
         body: text[section.body.clone()].trim().to_owned(),
+        ..Section::default()
     });
     found.filter(|s| !s.body.is_empty()).collect()
 }
@@ -52,8 +59,18 @@ pub fn sections_of(source: &SourceRow, vault_text: Option<&str>) -> Result<Vec<S
     match vault_text {
         Some(text) => Ok(vault_sections(&source.path, text)),
         None if is_of_vault(source) => Ok(Vec::new()),
-        None => read_sections(&Path::new(&source.root).join(&source.path)),
+        None if is_of_project(source) => {
+            let read = Reader::of(&source.root).and_then(|reader| reader.read(source));
+            Ok(read.map(|read| read.sections).unwrap_or_default())
+        }
+        None => read_sections(&path_of(source)),
     }
+}
+
+/// Where the file of a source lies, or `vault:NAMESPACE/PATH` for one of the vault.
+pub fn path_of(source: &SourceRow) -> PathBuf {
+    let root = source.root.strip_prefix(project::files::ROOT).unwrap_or(&source.root);
+    Path::new(root).join(&source.path)
 }
 
 /// A file of the vault as its `##` sections, titled `domain > heading`; what stands outside of them is titled by the domain
@@ -68,7 +85,7 @@ pub(crate) fn vault_sections(path: &str, text: &str) -> Vec<Section> {
     let mut sections = Vec::new();
     let mut apart = |text: &str| {
         let body = without_headings(&without_provenance(text));
-        sections.push(Section { title: domain.to_owned(), body });
+        sections.push(Section { title: domain.to_owned(), body, ..Section::default() });
         sections.len() - 1
     };
     apart(outline.preamble());
@@ -78,7 +95,7 @@ pub(crate) fn vault_sections(path: &str, text: &str) -> Vec<Section> {
         let between = apart(&clean[end..entry.head.start]);
         let title = format!("{domain} > {}", entry.title);
         let body = without_provenance(outline.body(index)).trim().to_owned();
-        found.push((between, Section { title, body }));
+        found.push((between, Section { title, body, ..Section::default() }));
         end = entry.body.end;
     }
     apart(clean.get(end..).unwrap_or(""));

@@ -27,6 +27,7 @@ use crate::{
     judge::{self, Judge},
     knowledge::{access, l0, routing::words::Words, vault::VaultState, vectors},
     operation::Call,
+    project::files,
     searcher::Searcher,
     settings::Settings,
     usage::{Batch, Uses},
@@ -51,6 +52,7 @@ pub struct Engine {
     section_vectors: vectors::Kept,
     readings: Readings,
     vault: VaultState,
+    files: files::state::State,
     judge: OnceLock<Option<Box<dyn Judge>>>,
     words: OnceLock<Words>,
     made: AtomicBool,
@@ -95,6 +97,7 @@ impl Engine {
             section_vectors: vectors::Kept::default(),
             readings: Readings::default(),
             vault,
+            files: files::state::State::default(),
             judge: OnceLock::new(),
             words: OnceLock::new(),
             made: AtomicBool::new(false),
@@ -338,6 +341,11 @@ impl Engine {
     /// The files of the vault, and what is known of them.
     pub(crate) fn vault(&self) -> &VaultState {
         &self.vault
+    }
+
+    /// The files of the project, and how far they are followed.
+    pub(crate) fn files(&self) -> &files::state::State {
+        &self.files
     }
 
     /// Uses that the ledger does not know of yet.

@@ -4,10 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_core::{
-    scope::Scope,
-    time::{Timestamp, parse_range},
-};
+use strata_core::time::{Timestamp, parse_range};
 
 use crate::{
     engine::Engine,
@@ -131,7 +128,7 @@ impl Operation for EpisodeRecord {
         };
         let plan = Plan {
             source: "episode_record".into(),
-            scope: Scope { branch: None, ..call.scope.clone() },
+            scope: call.scope.whole_project(),
             gateway: call.principal.name.clone(),
             dry_run: false,
         };

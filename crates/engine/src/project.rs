@@ -8,6 +8,7 @@ pub mod branches;
 pub mod files;
 pub mod identity;
 pub mod layout;
+pub mod node;
 pub mod reflection;
 pub mod retrieve;
 
@@ -39,6 +40,7 @@ impl Project {
             namespace: namespace.to_owned(),
             project: Some(self.key.clone()),
             branch: self.branch.clone(),
+            ancestors: Vec::new(),
         }
     }
 }
@@ -73,6 +75,7 @@ pub fn named_scope(namespace: Option<&str>, project: Option<&str>) -> Scope {
         namespace: storable(namespace.filter(|n| !n.is_empty()).unwrap_or(SHARED)),
         project: project.filter(|p| !p.is_empty()).map(storable),
         branch: None,
+        ancestors: Vec::new(),
     }
 }
 
@@ -131,7 +134,7 @@ fn origin(common: &Path) -> Option<String> {
     None
 }
 
-fn normal_url(url: &str) -> String {
+pub(crate) fn normal_url(url: &str) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let rest = rest.rsplit_once('@').map_or(rest, |(_, rest)| rest);
     let rest = rest.trim_end_matches('/').trim_end_matches(".git");

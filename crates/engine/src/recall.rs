@@ -3,6 +3,7 @@
 pub mod arguments;
 mod chance;
 pub mod elsewhere;
+pub mod focus;
 pub mod item;
 pub mod operation;
 pub mod search;

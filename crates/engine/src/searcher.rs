@@ -1,8 +1,13 @@
 //! The index and the embedding model of one home, and the ledger as the index follows it.
 
 use std::{
-    collections::{BTreeSet, HashMap},
-    sync::OnceLock,
+    collections::{BTreeMap, BTreeSet, HashMap},
+    num::NonZero,
+    sync::{
+        OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
     time::Duration,
 };
 
@@ -26,6 +31,7 @@ use crate::{
     documents,
     error::Error,
     model::Model,
+    project::files::{Reader, SourceType, is_of_project},
     settings::{OFF, STATIC, Settings},
 };
 
@@ -220,6 +226,50 @@ struct LedgerTruth<'a> {
 }
 
 impl LedgerTruth<'_> {
+    /// Gives files the text they have now, on as many threads as there are cores.
+    fn with_texts(&self, told: Vec<(Change, Option<File>)>) -> Vec<Change> {
+        let files: Vec<&File> = told.iter().filter_map(|(_, file)| file.as_ref()).collect();
+        let mut texts = self.subjects_of(&files).into_iter();
+        let with_text = |(change, file): (Change, Option<File>)| {
+            let read = file.and_then(|_| texts.next().flatten());
+            Change { subject: change.subject.or(read), ..change }
+        };
+        told.into_iter().map(with_text).collect()
+    }
+
+    fn subjects_of(&self, files: &[&File]) -> Vec<Option<Subject>> {
+        let tenant = self.ledger.tenant();
+        let roots: BTreeSet<&str> = files.iter().map(|(row, _)| row.root.as_str()).collect();
+        let readers: Readers<'_> =
+            roots.into_iter().filter_map(|root| Some((root, Reader::of(root)?))).collect();
+        let one = |file: &&File| document_subject(tenant, file, &readers);
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        let threads = (files.len() / FILES_PER_THREAD).clamp(1, cores);
+        if threads == 1 {
+            return files.iter().map(one).collect();
+        }
+        // Files differ in size: each thread takes the next, so that none is left with all the large ones.
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut done = Vec::new();
+            while let Some((at, file)) = at_next(&next, files) {
+                done.push((at, one(file)));
+            }
+            done
+        };
+        let mut all: Vec<Option<Subject>> = vec![None; files.len()];
+        thread::scope(|scope| {
+            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            for worker in workers {
+                match worker.join() {
+                    Ok(done) => done.into_iter().for_each(|(at, subject)| all[at] = subject),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+        });
+        all
+    }
+
     fn read<T>(&self, job: impl FnOnce(&LedgerRead<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
         self.ledger.read(self.control, job)
     }
@@ -236,7 +286,11 @@ impl LedgerTruth<'_> {
             })
         })?;
         let tenant = self.ledger.tenant();
-        let subject = subject.or_else(|| file.as_ref().and_then(|file| document_subject(tenant, file)));
+        let subject = subject.or_else(|| {
+            let file = file.as_ref()?;
+            let readers = Reader::of(&file.0.root).map(|reader| (file.0.root.as_str(), reader));
+            document_subject(tenant, file, &readers.into_iter().collect())
+        });
         Ok(Change { mark: Mark::default(), source, subject })
     }
 
@@ -324,15 +378,22 @@ impl TruthReader for LedgerTruth<'_> {
     }
 
     fn changes(&self, after: Mark, limit: usize) -> Result<Vec<Change>, StoreError> {
-        let told: Vec<_> = self.read(|r| Self::told(r, &r.changes_behind(cursor(after), limit)?))?;
+        let mut told: Vec<_> = self.read(|r| Self::told(r, &r.changes_behind(cursor(after), limit)?))?;
+        told.truncate(bearable(&told, limit as u64 * BYTES_PER_CHANGE));
         // Files are read when no snapshot is held any more.
-        let with_text = |(mut change, file): (Change, Option<File>)| {
-            change.subject = change
-                .subject
-                .or_else(|| file.as_ref().and_then(|file| document_subject(self.ledger.tenant(), file)));
-            change
-        };
-        Ok(told.into_iter().map(with_text).collect())
+        Ok(self.with_texts(told))
+    }
+
+    fn changes_at_hand(&self, after: Mark, limit: usize) -> Result<Vec<Change>, StoreError> {
+        let mut told = self.read(|r| Self::told(r, &r.changes_behind(cursor(after), limit)?))?;
+        let (mut left, mut bytes) = (FILES_AT_HAND, BYTES_AT_HAND);
+        told.retain(|(_, file)| {
+            let size = file.as_ref().map_or(0, size_to_read);
+            let is_light = size <= bytes && (size == 0 || left > 0);
+            (left, bytes) = if is_light && size > 0 { (left - 1, bytes - size) } else { (left, bytes) };
+            is_light
+        });
+        Ok(self.with_texts(told))
     }
 
     fn latest_of_memories(&self, after: Mark, limit: usize) -> Result<Vec<Change>, StoreError> {
@@ -393,6 +454,7 @@ fn memory_subject(tenant: &str, row: MemoryRow) -> Subject {
         sections: vec![Section {
             title: [&[row.title], &row.tags[..]].concat().join(" ").trim().to_owned(),
             body: row.body,
+            ..Section::default()
         }],
         group: row.session.map_or(Group::Alone, Group::From),
         owner: speaker.unwrap_or_default(),
@@ -410,7 +472,7 @@ fn memory_subject(tenant: &str, row: MemoryRow) -> Subject {
 fn episode_subject(tenant: &str, row: EpisodeRow) -> Subject {
     Subject {
         collection: collection(tenant, &row.scope.namespace, row.scope.project.as_deref()),
-        sections: vec![Section { title: String::new(), body: row.text }],
+        sections: vec![Section { body: row.text, ..Section::default() }],
         group: if row.session.is_empty() { Group::Alone } else { Group::Session(row.session) },
         order: row.at.0,
         owner: row.speaker,
@@ -435,16 +497,55 @@ fn file_of(ledger: &LedgerRead<'_>, number: i64) -> Result<Option<File>, StoreEr
     Ok(Some((row, text)))
 }
 
+/// Files read by one thread at least, before another one helps.
+const FILES_PER_THREAD: usize = 4;
+
+/// Bytes of files that are read for each change that was asked for, together: 8 KiB.
+const BYTES_PER_CHANGE: u64 = 8 << 10;
+
+/// Files, and their bytes, that a search reads itself because they are not indexed yet.
+const FILES_AT_HAND: usize = 8;
+const BYTES_AT_HAND: u64 = 128 << 10;
+
+/// The readers of projects' roots.
+type Readers<'r> = BTreeMap<&'r str, Reader>;
+
+fn at_next<'f>(next: &AtomicUsize, files: &'f [&'f File]) -> Option<(usize, &'f &'f File)> {
+    let at = next.fetch_add(1, Ordering::Relaxed);
+    files.get(at).map(|file| (at, file))
+}
+
+/// The bytes that must be read of a file on the disk.
+fn size_to_read((row, text): &File) -> u64 {
+    let is_read = row.state == SourceState::Present && text.is_none() && !documents::is_of_vault(row);
+    if is_read { u64::try_from(row.size).unwrap_or(0).max(1) } else { 0 }
+}
+
+/// How many of the changes have together no more bytes than `most` to read; one at least.
+fn bearable(told: &[(Change, Option<File>)], most: u64) -> usize {
+    let mut bytes = 0;
+    let heavy = told.iter().position(|(_, file)| {
+        bytes += file.as_ref().map_or(0, size_to_read);
+        bytes > most
+    });
+    heavy.map_or(told.len(), |at| at.max(1))
+}
+
 /// An indexed file as it is now; `None` when it is gone or cannot be read.
-fn document_subject(tenant: &str, (row, text): &File) -> Option<Subject> {
+fn document_subject(tenant: &str, (row, text): &File, readers: &Readers<'_>) -> Option<Subject> {
     if row.state != SourceState::Present {
         return None;
     }
-    let path = std::path::Path::new(&row.root).join(&row.path);
-    let sections = documents::sections_of(row, text.as_deref()).ok()?;
+    let path = documents::path_of(row);
+    let (sections, kind) = match is_of_project(row) {
+        true => readers.get(row.root.as_str())?.read(row).map(|read| (read.sections, Some(read.kind)))?,
+        false => (documents::sections_of(row, text.as_deref()).ok()?, None),
+    };
     Some(Subject {
         collection: collection(tenant, &row.namespace, row.project.as_deref()),
         sections,
+        is_code: kind == Some(SourceType::CodeFile),
+        marks: kind.map_or(0, SourceType::mark),
         group: Group::Document(path.to_string_lossy().into_owned()),
         at: row.mtime.0,
         layer: Layer::P5,

@@ -3,6 +3,8 @@
 pub mod file;
 pub mod keys;
 pub mod layered;
+pub mod project;
+pub mod project_keys;
 pub mod value;
 
 use std::{collections::BTreeMap, fmt, path::PathBuf};
@@ -12,7 +14,10 @@ use serde::{Deserialize, Deserializer, de::IgnoredAny};
 use strata_core::{error::ParseError, graph::constraints::Constraints};
 use strata_store::{Server, TlsOptions, ledger::LOCAL};
 
-use self::layered::{AccessLog, Changelog, Governance, Knowledge, Promotion, Routing};
+use self::{
+    layered::{AccessLog, Changelog, Governance, Knowledge, Promotion, Routing},
+    project::ProjectConfig,
+};
 use crate::{error::Error, network::Address};
 
 pub use file::{CONFIG_FILE, read_config};
@@ -159,9 +164,32 @@ pub struct Config {
     /// Which knowledge is read.
     #[serde(deserialize_with = "read_elsewhere")]
     pub access_log: AccessLog,
+    /// What projects are read, kept and told by: the tables that follow, and a part of `[knowledge]`.
+    #[serde(deserialize_with = "read_elsewhere")]
+    pub project: ProjectConfig,
+    /// The `[runtime]` table; what it says stands in `project`.
+    pub(crate) runtime: Elsewhere,
+    /// The `[retrieval]` table, likewise.
+    pub(crate) retrieval: Elsewhere,
+    /// The `[memory]` table, likewise.
+    pub(crate) memory: Elsewhere,
+    /// The `[privacy]` table, whose settings have one value each.
+    pub(crate) privacy: Elsewhere,
+    /// The `[memory_retention]` table, likewise.
+    pub(crate) memory_retention: Elsewhere,
     /// What of the configuration makes no sense and was passed over, as sentences.
     #[serde(skip)]
     pub notices: Vec<String>,
+}
+
+/// A table that is read key by key into another place.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Elsewhere;
+
+impl<'de> Deserialize<'de> for Elsewhere {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        read_elsewhere(deserializer)
+    }
 }
 
 /// Tables that are read key by key, so that a slip in one costs that one: see [`file`].
@@ -302,25 +330,40 @@ pub struct Gate {
 pub struct Semantic {
     /// The embedding model: `static` (in the binary) or `off`.
     pub model: String,
+    /// Whether searches go by meaning too. What is stored is indexed all the same.
+    pub enabled: bool,
+    /// Who makes the vectors of questions: `static` or `none`, which is the same as not `enabled`.
+    pub provider: String,
 }
 
 /// The embedding model in the binary.
 pub(crate) const STATIC: &str = "static";
+/// Nobody makes vectors of questions.
+pub(crate) const NOBODY: &str = "none";
 /// No embedding model.
 pub(crate) const OFF: &str = "off";
 
 impl Semantic {
+    /// Whether searches go by words alone though there may be vectors.
+    pub fn is_words_only(&self) -> bool {
+        !self.enabled || self.provider == NOBODY
+    }
+
     fn faults(&self) -> Option<(&'static str, String, &'static str)> {
-        let known = [STATIC, OFF].contains(&self.model.as_str());
-        let named = crate::render::shortened(&self.model, 60);
-        (!known)
-            .then(|| ("semantic.model", format!("there is no model `{named}`"), "write `static` or `off`"))
+        let fault = |key, what: &str, value: &str, hint| {
+            (key, format!("there is no {what} `{}`", crate::render::shortened(value, 60)), hint)
+        };
+        if ![STATIC, OFF].contains(&self.model.as_str()) {
+            return Some(fault("semantic.model", "model", &self.model, "write `static` or `off`"));
+        }
+        let known = [STATIC, NOBODY].contains(&self.provider.as_str());
+        (!known).then(|| fault("semantic.provider", "provider", &self.provider, "write `static` or `none`"))
     }
 }
 
 impl Default for Semantic {
     fn default() -> Self {
-        Self { model: STATIC.into() }
+        Self { model: STATIC.into(), enabled: true, provider: STATIC.into() }
     }
 }
 

@@ -1,1 +1,397 @@
-//! The only code that reads repositories: read-only calls of the git library, listed here.
+//! The only code that reads repositories, and the list of what it asks of them.
+//!
+//! The git library is called in this module alone, and only for reading: `open`, `head`, `references`, `find_object` and
+//! `find_header`, `rev_walk`, `merge_base`, `is_shallow`, the differences of two trees, the lines of two blobs, the entries
+//! of the index and a reference's log. No program is run, so neither are hooks, filters, drivers and helpers. A repository is never trusted: what its
+//! configuration says has no effect. Nothing that is given back names a person or a remote's address.
+//!
+//! A repository may be damaged, or made to do harm: whatever it holds, the answer is a [`Fault`] and no panic.
+
+mod changes;
+mod history;
+mod status;
+
+use std::{
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
+};
+
+use gix::{ObjectId, bstr::ByteSlice, open::Options, sec::Trust};
+use strata_core::error::ErrorKind;
+
+use crate::{error::Error, project};
+
+pub use changes::{Change, ChangeKind, Hunk, blob_id, hunks};
+pub use history::{Commit, Range};
+pub use status::{IndexBlob, Renamed, Status};
+
+/// Names of branches that everybody's work ends up on, besides the one that the remote says is its default; the first
+/// that is there is taken for it.
+pub const MAINLINES: [&str; 5] = ["main", "master", "develop", "development", "trunk"];
+/// Most branches that are looked at.
+const MAX_BRANCHES: usize = 10_000;
+/// Bytes of a blob that is read; larger ones are taken for data.
+const MAX_BLOB: u64 = 8 << 20;
+/// Bytes of a file that points elsewhere.
+const MAX_POINTER: u64 = 1 << 14;
+/// Entries of a branch's log that are looked at.
+const MAX_LOG: usize = 2_000;
+
+/// Why a repository gives no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The directory is in no repository.
+    None,
+    /// Its `.git` points to a repository that does not know of it.
+    Elsewhere,
+    /// What was asked for cannot be read.
+    Broken(&'static str),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("the project is in no git repository"),
+            Self::Elsewhere => {
+                f.write_str("`.git` points to a repository that does not know of this directory")
+            }
+            Self::Broken(what) => write!(f, "the git repository cannot be read: {what}"),
+        }
+    }
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        let hint = match fault {
+            Fault::None => "run it inside a checkout, or name one with --project DIR",
+            Fault::Elsewhere => "run `git worktree repair` in the main checkout",
+            Fault::Broken(_) => "run `git fsck` in the project",
+        };
+        Self::Conflict { message: fault.to_string(), hint: hint.to_owned() }
+    }
+}
+
+impl Fault {
+    /// What sort of failure it is for callers.
+    pub const fn kind(self) -> ErrorKind {
+        ErrorKind::Conflict
+    }
+}
+
+/// What is checked out.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Head {
+    /// The branch, as it is [stored](project::storable); `None` with a detached head. During a rebase it is the branch
+    /// that is rebased.
+    pub branch: Option<String>,
+    /// The commit in hexadecimal; `None` before the first.
+    pub commit: Option<String>,
+    /// Whether a commit is checked out instead of a branch.
+    pub is_detached: bool,
+}
+
+/// A local branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Branch {
+    /// Its name, as it is [stored](project::storable).
+    pub name: String,
+    /// Its latest commit, in hexadecimal.
+    pub tip: String,
+}
+
+/// What everybody's work ends up on.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Mainline {
+    /// The names of branches that count as it.
+    pub names: Vec<String>,
+    /// Their latest commits here and as last fetched, in hexadecimal.
+    pub tips: Vec<String>,
+}
+
+impl Mainline {
+    /// Whether a branch is it.
+    pub fn is(&self, branch: &str) -> bool {
+        self.names.iter().any(|name| name == branch)
+    }
+}
+
+/// A repository, open for reading, as seen from a project that is it or lies in it.
+pub struct Repository {
+    repo: gix::Repository,
+    /// The checkout's top directory.
+    top: PathBuf,
+    /// The project's place below it: empty, or ending with `/`.
+    prefix: String,
+}
+
+impl fmt::Debug for Repository {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Repository").finish_non_exhaustive()
+    }
+}
+
+impl Repository {
+    /// Opens the repository that the directory `root` is in. Paths are relative to `root` from now on, with `/`; those
+    /// outside of it are left out everywhere.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be read.
+    pub fn open(root: &Path) -> Result<Self, Fault> {
+        let root = strata_store::files::canonical(root).map_err(|_| Fault::None)?;
+        let has_git = |d: &&Path| d.join(".git").symlink_metadata().is_ok();
+        let top = root.ancestors().find(has_git).ok_or(Fault::None)?;
+        let below = root.strip_prefix(top).map_err(|_| Fault::None)?;
+        let git = git_directory(top)?;
+        let prefix: String = below
+            .components()
+            .map(|part| part.as_os_str().to_str().map(|name| format!("{name}/")))
+            .collect::<Option<_>>()
+            .ok_or(Fault::Broken("its path is not UTF-8"))?;
+        let repo = guarded("it cannot be opened", || {
+            Options::isolated().with(Trust::Reduced).open_path_as_is(true).open(git)
+        })?;
+        let mut repo = repo.to_thread_local();
+        repo.object_cache_size(4 << 20);
+        Ok(Self { repo, top: top.to_owned(), prefix })
+    }
+
+    /// What is checked out.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn head(&self) -> Result<Head, Fault> {
+        guarded("what is checked out", || {
+            let head = self.repo.head()?;
+            let name = head.referent_name().map(|name| name.as_bstr().to_str_lossy().into_owned());
+            let branch = name.as_deref().and_then(|name| name.strip_prefix("refs/heads/"));
+            let commit = head.id().map(|id| id.to_string());
+            let is_detached = head.is_detached();
+            let branch = match branch {
+                Some(name) => Some(project::storable(name)),
+                None => self.rebased(),
+            };
+            Ok(Head { branch, commit, is_detached })
+        })
+    }
+
+    /// The branch that a rebase is at work on.
+    fn rebased(&self) -> Option<String> {
+        let names = ["rebase-merge/head-name", "rebase-apply/head-name"];
+        let name = names.iter().find_map(|path| pointer(&self.repo.git_dir().join(path)))?;
+        name.trim().strip_prefix("refs/heads/").map(project::storable)
+    }
+
+    /// The local branches by name, ten thousand at most.
+    ///
+    /// # Errors
+    /// They cannot be read; a single one that cannot is left out.
+    pub fn branches(&self) -> Result<Vec<Branch>, Fault> {
+        let found = guarded("its branches", || {
+            let references = self.repo.references()?;
+            let local = references.local_branches()?;
+            let known = local.filter_map(Result::ok).filter_map(|branch| {
+                let name = branch.name().shorten().to_str_lossy().into_owned();
+                Some(Branch { name: project::storable(&name), tip: branch.try_id()?.to_string() })
+            });
+            Ok(known.take(MAX_BRANCHES).collect::<Vec<_>>())
+        })?;
+        Ok(found)
+    }
+
+    /// What everybody's work ends up on.
+    ///
+    /// # Errors
+    /// References cannot be read.
+    pub fn mainline(&self) -> Result<Mainline, Fault> {
+        guarded("its main branch", || {
+            let mut line = Mainline::default();
+            let default = self.remote_default();
+            line.names.extend(default.iter().map(|name| project::storable(name)));
+            line.names.extend(MAINLINES.map(str::to_owned));
+            for name in default.iter().map(String::as_str).chain(MAINLINES) {
+                for reference in [format!("refs/heads/{name}"), format!("refs/remotes/origin/{name}")] {
+                    let Some(found) = self.repo.try_find_reference(reference.as_str())? else { continue };
+                    let tip = found.try_id().map(|id| id.to_string());
+                    line.tips.extend(tip.filter(|tip| !line.tips.contains(tip)));
+                }
+            }
+            Ok(line)
+        })
+    }
+
+    /// The branch that the remote says is its default.
+    fn remote_default(&self) -> Option<String> {
+        let head = self.repo.try_find_reference("refs/remotes/origin/HEAD").ok()??;
+        let gix::refs::TargetRef::Symbolic(name) = head.target() else { return None };
+        let name = name.as_bstr().to_str_lossy().into_owned();
+        name.strip_prefix("refs/remotes/origin/").map(str::to_owned)
+    }
+
+    /// Whether commits were made on a branch, as far as its log tells; `None` where there is none.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub fn has_own_commits(&self, branch: &str) -> Result<Option<bool>, Fault> {
+        guarded("a branch's log", || {
+            let Some(reference) = self.branch_reference(branch)? else { return Ok(None) };
+            let mut log = reference.log_iter();
+            let Some(lines) = log.all().map_err(gix::Error::from_error)? else { return Ok(None) };
+            let mut any = false;
+            for line in lines.filter_map(Result::ok).take(MAX_LOG) {
+                any = true;
+                let message = line.message.to_str_lossy();
+                let made = ["commit", "rebase", "cherry-pick", "am:", "revert"];
+                if made.iter().any(|start| message.starts_with(start)) {
+                    return Ok(Some(true));
+                }
+            }
+            Ok(any.then_some(false))
+        })
+    }
+
+    fn branch_reference(&self, branch: &str) -> gix::Result<Option<gix::Reference<'_>>> {
+        let direct = self.repo.try_find_reference(format!("refs/heads/{branch}").as_str());
+        if let Ok(Some(found)) = direct {
+            return Ok(Some(found));
+        }
+        // A name that was stored without a secret in it.
+        let references = self.repo.references()?;
+        let mut all = references.local_branches()?.filter_map(Result::ok).take(MAX_BRANCHES);
+        Ok(all.find(|r| project::storable(&r.name().shorten().to_str_lossy()) == branch))
+    }
+
+    /// A hash of where the remote `origin` is, or the first remote by name: the same for every way to write its
+    /// address and whoever's credentials are in it. The address itself is not given away.
+    pub fn remote_identity(&self) -> Option<String> {
+        let address = self.remote_address()?;
+        Some(blake3::hash(project::normal_url(&address).as_bytes()).to_hex().to_string())
+    }
+
+    fn remote_address(&self) -> Option<String> {
+        let config = self.local_config()?;
+        let mut remotes: Vec<(String, String)> = config
+            .sections_by_name("remote")?
+            .filter_map(|section| {
+                let name = section.header().subsection_name()?.to_str_lossy().into_owned();
+                Some((name, section.value("url")?.to_str_lossy().into_owned()))
+            })
+            .collect();
+        remotes.sort_by_key(|(name, _)| (name != "origin", name.clone()));
+        remotes.into_iter().next().map(|(_, url)| url)
+    }
+
+    /// The repository's own configuration as text that was read, without what it includes.
+    fn local_config(&self) -> Option<gix::config::File> {
+        let path = self.repo.common_dir().join("config");
+        small(&path)?;
+        let read = || gix::config::File::from_path_no_includes(path.clone(), gix::config::Source::Local);
+        guarded("its configuration", read).ok()
+    }
+
+    /// The whole content of a file at a commit; `None` where there is none, or where it is no file or larger than 8 MiB.
+    ///
+    /// # Errors
+    /// The commit is not there or cannot be read.
+    pub fn blob_at(&self, commit: &str, path: &str) -> Result<Option<Vec<u8>>, Fault> {
+        match self.blob_id_at(commit, path)? {
+            Some(id) => self.blob(&id),
+            None => Ok(None),
+        }
+    }
+
+    /// The id of a file's blob at a commit.
+    ///
+    /// # Errors
+    /// The commit is not there or cannot be read.
+    pub fn blob_id_at(&self, commit: &str, path: &str) -> Result<Option<String>, Fault> {
+        let whole = format!("{}{path}", self.prefix);
+        guarded("a file at a commit", || {
+            let tree = self.repo.find_commit(id(commit)?)?.tree()?;
+            let entry = tree.lookup_entry(whole.split('/').map(str::as_bytes))?;
+            Ok(entry.filter(|entry| entry.mode().is_blob()).map(|entry| entry.object_id().to_string()))
+        })
+    }
+
+    /// A blob's content; `None` where it is not there, or larger than 8 MiB.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn blob(&self, blob: &str) -> Result<Option<Vec<u8>>, Fault> {
+        guarded("a blob", || {
+            let id = id(blob)?;
+            match self.repo.try_find_header(id)? {
+                Some(header) if header.size() <= MAX_BLOB => {}
+                _ => return Ok(None),
+            }
+            Ok(self
+                .repo
+                .try_find_object(id)?
+                .and_then(|object| Some(object.try_into_blob().ok()?.take_data())))
+        })
+    }
+
+    /// A path of the repository as the project sees it; `None` outside of it.
+    fn inside(&self, path: &[u8]) -> Option<String> {
+        let text = std::str::from_utf8(path).ok()?;
+        text.strip_prefix(self.prefix.as_str()).filter(|rest| !rest.is_empty()).map(str::to_owned)
+    }
+}
+
+/// Reads with the git library. What it says of a fault may name paths and addresses, so it is not repeated; a panic in
+/// it is a fault of the repository.
+fn guarded<T>(what: &'static str, read: impl FnOnce() -> gix::Result<T>) -> Result<T, Fault> {
+    match catch_unwind(AssertUnwindSafe(read)) {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(_)) | Err(_) => Err(Fault::Broken(what)),
+    }
+}
+
+fn id(hexadecimal: &str) -> gix::Result<ObjectId> {
+    ObjectId::from_hex(hexadecimal.as_bytes())
+}
+
+/// The directory that `top`'s `.git` is or points to. It is followed only where it leads to a worktree or a submodule
+/// that names `top` itself: a project that came from anywhere must not show another repository's content.
+fn git_directory(top: &Path) -> Result<PathBuf, Fault> {
+    let dot_git = top.join(".git");
+    let kind = dot_git.symlink_metadata().map_err(|_| Fault::None)?.file_type();
+    if kind.is_dir() {
+        return Ok(dot_git);
+    }
+    if !kind.is_file() {
+        return Err(Fault::Elsewhere);
+    }
+    let text = pointer(&dot_git).ok_or(Fault::Broken("the file `.git`"))?;
+    let target = text.trim().strip_prefix("gitdir:").ok_or(Fault::Broken("the file `.git`"))?;
+    let own = strata_store::files::canonical(&top.join(target.trim())).map_err(|_| Fault::Elsewhere)?;
+    if is_worktree_of(&own, &dot_git) || is_submodule_of(&own, top) { Ok(own) } else { Err(Fault::Elsewhere) }
+}
+
+fn is_worktree_of(own: &Path, dot_git: &Path) -> bool {
+    let Some(back) = pointer(&own.join("gitdir")) else { return false };
+    let back = strata_store::files::canonical(&own.join(back.trim()));
+    back.is_ok_and(|back| strata_store::files::canonical(dot_git).is_ok_and(|it| it == back))
+}
+
+fn is_submodule_of(own: &Path, top: &Path) -> bool {
+    let path = own.join("config");
+    let read = || gix::config::File::from_path_no_includes(path.clone(), gix::config::Source::Local);
+    let Some(config) = small(&path).and_then(|()| guarded("its configuration", read).ok()) else {
+        return false;
+    };
+    let Ok(tree) = config.raw_value("core.worktree") else { return false };
+    strata_store::files::canonical(&own.join(tree.to_str_lossy().as_ref())).is_ok_and(|tree| tree == top)
+}
+
+/// The text of a file that only points elsewhere.
+fn pointer(path: &Path) -> Option<String> {
+    small(path)?;
+    std::fs::read_to_string(path).ok()
+}
+
+/// Whether a file is one, and small.
+fn small(path: &Path) -> Option<()> {
+    let file = std::fs::metadata(path).ok()?;
+    (file.is_file() && file.len() <= MAX_POINTER * 64).then_some(())
+}

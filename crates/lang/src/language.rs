@@ -72,6 +72,11 @@ impl Language {
         NAMES.iter().find(|(language, _, _)| *language == self).map_or("unknown", |(_, name, _)| name)
     }
 
+    /// What a file is written in: by its name, else by its first line. An empty text leaves it to the name.
+    pub fn of(path: &str, text: &str) -> Self {
+        of(path, text)
+    }
+
     /// The language of that name.
     pub fn named(name: &str) -> Option<Self> {
         NAMES.iter().find(|(_, known, _)| *known == name).map(|(language, _, _)| *language)

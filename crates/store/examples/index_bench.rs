@@ -133,7 +133,7 @@ impl Generated {
         let seq = i64::try_from(number).unwrap_or(i64::MAX);
         let subject = Subject {
             collection: CollectionKey::new(TENANT, "shared", "bench"),
-            sections: vec![Section { title: String::new(), body }],
+            sections: vec![Section { body, ..Section::default() }],
             group: Group::Session((number / TURNS_PER_SESSION).to_string()),
             order: seq * 60_000_000,
             owner: ["Ada", "Grace"][(number % 2) as usize].to_owned(),

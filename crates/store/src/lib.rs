@@ -15,6 +15,7 @@ mod database;
 pub mod error;
 pub mod faults;
 pub mod files;
+pub mod folder;
 pub mod foreign;
 pub mod index;
 pub mod ledger;

@@ -14,6 +14,7 @@ const MAX_LINES: usize = 800;
 /// Names that may stand only under a path.
 const ONLY_UNDER: &[(&str, &str)] = &[
     ("rmcp::", "crates/server/src/mcp"),
+    ("gix::", "crates/engine/src/vcs"),
     ("rusqlite::", "crates/store/src"),
     ("tree_sitter", "crates/lang/src/syntax"),
     ("clap::", "crates/cli/src"),

@@ -8,7 +8,7 @@ use strata_engine::{
     judge,
     operation::Reply,
     render::{Block, Document, Mark},
-    settings::{CONFIG_FILE, Config, Fusion, Settings, keys::KEYS},
+    settings::{CONFIG_FILE, Config, Fusion, Settings, keys::Key},
 };
 use strata_store::{Server, ledger::LOCAL};
 
@@ -45,7 +45,7 @@ pub(super) fn run(what: &str, global: &Global, environment: &Environment, out: &
     let json = rows.iter().map(|(k, v)| ((*k).to_owned(), json!(v))).collect();
     let mut document =
         Document::new().with(Block::Pairs(rows.into_iter().map(|(k, v)| (k.to_owned(), v)).collect()));
-    let older = KEYS.iter().filter_map(|key| key.variable);
+    let older = Key::all().filter_map(|key| key.variable);
     for name in VARIABLES.iter().map(|v| v.name).filter(|name| is_ours(name)).chain(older) {
         if let Some(value) = environment.text(name) {
             document = document.note(Mark::Info, format!("{name}={value}"));
@@ -69,7 +69,6 @@ fn rows(home: &Path, file: &Path, place: &Place, settings: &Settings) -> Vec<(&'
         ("tenant", settings.store.as_ref().map_or(LOCAL, Server::tenant).to_owned()),
         ("scope", place.scope(home).to_string()),
         ("timezone", zone),
-        ("semantic.model", config.semantic.model.clone()),
         ("recall.limit", config.recall.limit.to_string()),
         ("recall.fusion", config.recall.fusion.as_str().to_owned()),
         ("recall.floor", config.recall.floor.to_string()),
@@ -82,7 +81,7 @@ fn rows(home: &Path, file: &Path, place: &Place, settings: &Settings) -> Vec<(&'
         ("gate.proposals", place_in(home, config.gate.proposals.as_deref(), "proposals")),
         ("judge", judge::describe(&config.judge)),
     ]);
-    rows.extend(KEYS.iter().map(|key| (key.name, key.shown(config))));
+    rows.extend(Key::all().map(|key| (key.name, key.shown(config))));
     rows
 }
 

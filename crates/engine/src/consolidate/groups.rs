@@ -90,7 +90,7 @@ pub(super) fn pending(engine: &Engine, call: &Call<'_>, least: usize) -> Result<
             continue;
         }
         pieces.sort_unstable();
-        let scope = Scope { namespace, project, branch };
+        let scope = Scope { namespace, project, branch, ancestors: Vec::new() };
         for stretch in stretches(&pieces) {
             pending.groups.push(Group {
                 scope: scope.clone(),

@@ -84,7 +84,7 @@ impl Origin {
     pub(super) fn new(engine: &Engine, call: &Call<'_>, source: &str) -> Self {
         Self {
             source: source.to_owned(),
-            scope: Scope { branch: None, ..call.scope.clone() },
+            scope: call.scope.whole_project(),
             caller: call.principal.clone(),
             gateway: Principal::new(PrincipalKind::Gateway, "import").on_behalf_of(call.principal),
             now: engine.clock().now(),

@@ -160,7 +160,7 @@ fn part<'f>(files: &'f [Readable], id: &str) -> Option<(&'f Readable, View)> {
     let (number, part) = documents::parse_id(&id);
     let file = files.iter().find(|file| file.head.number == number)?;
     let sections = documents::vault_sections(&file.head.path.to_string(), file.file.text());
-    let Section { title, body } = documents::section_of_part(&sections, part)?.clone();
+    let Section { title, body, .. } = documents::section_of_part(&sections, part)?.clone();
     let heading = title.split_once(" > ").map_or("", |(_, heading)| heading).to_owned();
     let described = Described::of(file.file.text());
     Some((file, View::new(&id.to_string(), file, described, heading, &body)))

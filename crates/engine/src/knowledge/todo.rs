@@ -19,7 +19,6 @@ use strata_core::{
     memory::Layer,
     policy::Action,
     principal::Principal,
-    scope::Scope,
 };
 use strata_store::ledger::{LedgerRead, LedgerWrite, NewAudit, Seq, TodoOrigin, TodoRow, TodoVersion};
 
@@ -87,7 +86,7 @@ pub fn create(engine: &Engine, call: &Call<'_>, new: &NewTodo) -> Result<Created
         }
         version.blocked_by = blockers(w, call, None, &asked)?;
         version.updated_at = w.now();
-        let scope = Scope { branch: None, ..call.scope.clone() };
+        let scope = call.scope.whole_project();
         let origin = TodoOrigin { id: id.to_string(), scope, session: session.clone(), created_at: w.now() };
         let seq = record(w, call, &actor, (ADD, ""), (&origin, None, &version))?;
         let number = w.insert_todo(&origin, &version, seq)?;

@@ -177,6 +177,7 @@ impl Examination<'_> {
         self.attempt("links", Self::links)?;
         self.attempt("snapshots", Self::snapshots)?;
         self.attempt("digests", Self::digests)?;
+        self.attempt("relations", Self::memory_relations)?;
         self.attempt("graph", Self::graph)?;
         self.attempt("todos", Self::todos)?;
         self.attempt("index", Self::index)?;

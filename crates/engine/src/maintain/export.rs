@@ -24,8 +24,8 @@ use strata_store::{
 };
 
 use super::transfer::{
-    DistilsLine, EpisodeLine, EvidenceLine, Header, L0EntryLine, LOAD, Line, MemoryLine, ProjectLine,
-    PurgedLine, ReviewLine, RuleLine, SnapshotLine, StateLine, VERSION, is_export, read_record,
+    DistilsLine, EpisodeLine, EvidenceLine, Header, L0EntryLine, LOAD, Line, MemoryLine, MemoryRelationLine,
+    ProjectLine, PurgedLine, ReviewLine, RuleLine, SnapshotLine, StateLine, VERSION, is_export, read_record,
 };
 use crate::{
     engine::Engine,
@@ -309,7 +309,9 @@ fn memory_line(r: &LedgerRead<'_>, row: MemoryRow) -> Result<MemoryLine, StoreEr
     }
     let evidence = r.evidence(row.number)?.into_iter();
     let distils = distils(r, row.number)?;
+    let relations = relations(r, row.number)?;
     Ok(MemoryLine {
+        relations,
         distils,
         rules,
         number: row.number,
@@ -353,6 +355,19 @@ fn distils(r: &LedgerRead<'_>, number: i64) -> Result<Vec<DistilsLine>, StoreErr
     }
     // Numbers may be others where it is loaded, ids are not.
     lines.sort_unstable_by(|a, b| a.id.cmp(&b.id));
+    Ok(lines)
+}
+
+/// How a memory stands to others, by relation and id.
+fn relations(r: &LedgerRead<'_>, number: i64) -> Result<Vec<MemoryRelationLine>, StoreError> {
+    let mut lines = Vec::new();
+    for known in r.memory_relations(number)?.into_iter().filter(|known| known.source == number) {
+        let target = r.memory_by_number(known.target)?.map(|memory| memory.id);
+        let relation = known.relation.to_string();
+        lines.extend(target.map(|target| MemoryRelationLine { relation, target, at: known.at.0 }));
+    }
+    // Numbers may be others where it is loaded, ids are not.
+    lines.sort_unstable_by(|a, b| (&a.relation, &a.target).cmp(&(&b.relation, &b.target)));
     Ok(lines)
 }
 

@@ -100,7 +100,7 @@ impl Operation for Import {
         let source = request.source.filter(|s| !s.trim().is_empty()).unwrap_or(name);
         let plan = Plan {
             source,
-            scope: Scope { branch: None, ..call.scope.clone() },
+            scope: call.scope.whole_project(),
             gateway: IMPORT.into(),
             dry_run: request.dry_run.unwrap_or(false),
         };

@@ -191,7 +191,8 @@ fn read(call: &Call<'_>, root: &str, name: &str, file: &Path) -> Result<(NewSour
     Ok((new, sections.len()))
 }
 
-fn write(engine: &Engine, call: &Call<'_>, files: &[NewSource]) -> Result<usize, Error> {
+/// Records files as they are now, in one transaction, and returns how many.
+pub(crate) fn write(engine: &Engine, call: &Call<'_>, files: &[NewSource]) -> Result<usize, Error> {
     if files.is_empty() {
         return Ok(0);
     }
@@ -235,6 +236,11 @@ fn retire(
         }
     }
     response.gone = gone.len();
+    forget(engine, call, gone)
+}
+
+/// Records files of these numbers as gone.
+pub(crate) fn forget(engine: &Engine, call: &Call<'_>, mut gone: Vec<i64>) -> Result<(), Error> {
     if gone.is_empty() {
         return Ok(());
     }

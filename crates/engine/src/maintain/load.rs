@@ -132,7 +132,7 @@ fn store(engine: &Engine, call: &Call<'_>, incoming: &Incoming, actors: &Actors)
     let now = engine.clock().now();
     // One transaction: the file is in or it is not.
     Ok(ledger.write(&engine.control(call), now, |w| {
-        let mut loading = Loading { w, call, actors, loaded: Response::default(), digests: Vec::new() };
+        let mut loading = Loading { w, call, actors, loaded: Response::default(), linked: Vec::new() };
         loading.everything(incoming)?;
         if loading.loaded.was_empty {
             w.set_epoch(&epoch)?;

@@ -3,8 +3,8 @@
 //! The first line is `{"type":"strata_export","version":1,"project":P,"namespace":N,"lines":L}`: what was
 //! asked for (null is everything) and how many lines follow. Then, each sort by key or number, come
 //! - `project`: a project's key and name;
-//! - `memory`: everything about a memory, with its states, oldest first, its evidence and, for a rule, what it
-//!   had as priority, condition and switch. A state says since when it holds and what brought it;
+//! - `memory`: everything about a memory, with its states, oldest first, its evidence, how it stands to others and, for a
+//!   rule, what it had as priority, condition and switch. A state says since when it holds and what brought it;
 //! - `episode`: a raw event;
 //! - `review`: a question, waiting or decided;
 //! - `snapshot`: a name for what was in force at a time; only in a whole export, because a part of one would
@@ -151,6 +151,19 @@ pub struct MemoryLine {
     pub rules: Vec<RuleLine>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub distils: Vec<DistilsLine>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub relations: Vec<MemoryRelationLine>,
+}
+
+/// How a memory stands to another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryRelationLine {
+    /// A word of `strata_core::memory::Relation`.
+    pub relation: String,
+    /// The id of the other.
+    pub target: String,
+    /// When that was put down.
+    pub at: i64,
 }
 
 /// A piece of raw material that a memory distils.

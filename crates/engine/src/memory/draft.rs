@@ -180,14 +180,14 @@ fn default_confidence(call: &Call<'_>) -> f64 {
 
 /// Where a write goes: the project when one is known, unless told otherwise.
 pub(crate) fn placed(standing: &Scope, wanted: Option<ScopeName>) -> Result<Scope, Error> {
-    let user = Scope { project: None, branch: None, ..standing.clone() };
-    let project = Scope { branch: None, ..standing.clone() };
+    let project = standing.whole_project();
+    let user = Scope { project: None, ..project.clone() };
     match wanted {
         None => Ok(project),
         Some(ScopeName::User) => Ok(user),
         Some(ScopeName::Project) if standing.project.is_some() => Ok(project),
         Some(ScopeName::Branch) if standing.project.is_some() && standing.branch.is_some() => {
-            Ok(standing.clone())
+            Ok(standing.place())
         }
         Some(ScopeName::Project) => Err(Error::argument(
             "scope",

@@ -6,7 +6,6 @@ use strata_core::{
     knowledge::todo::Status,
     memory::Layer,
     route::{Decision, Item, Route},
-    scope::Scope,
 };
 use strata_store::ledger::TodoFilter;
 
@@ -74,7 +73,7 @@ fn as_todo(engine: &Engine, call: &Call<'_>, draft: &Draft, decision: &Decision)
         status,
         kind: "todo".into(),
         layer: Layer::P5.to_string(),
-        scope: Scope { branch: None, ..call.scope.clone() }.to_string(),
+        scope: call.scope.whole_project().to_string(),
         superseded: None,
         similar: None,
         contradicts: None,
@@ -103,7 +102,7 @@ fn as_todo(engine: &Engine, call: &Call<'_>, draft: &Draft, decision: &Decision)
 
 /// The open todo of the caller's scope that says the same.
 fn same_todo(engine: &Engine, call: &Call<'_>, text: &str) -> Result<Option<(String, i64)>, Error> {
-    let scope = Scope { branch: None, ..call.scope.clone() };
+    let scope = call.scope.whole_project();
     let filter = TodoFilter {
         visible_from: Some(scope.clone()),
         statuses: Status::ALL.into_iter().filter(|status| status.is_open()).collect(),

@@ -122,6 +122,8 @@ impl Request {
             words_only: self.no_semantic.unwrap_or(false),
             knowledge: false,
             only: None,
+            here: false,
+            focus: None,
             fusion: None,
             limit: self.limit(engine),
         })
@@ -153,7 +155,7 @@ impl Request {
     fn standing(&self, standing: &Scope) -> Scope {
         let here = match self.scope {
             None | Some(Reach::Here) => standing.clone(),
-            Some(Reach::User) => Scope { project: None, branch: None, ..standing.clone() },
+            Some(Reach::User) => Scope { project: None, ..standing.whole_project() },
         };
         match &self.branch {
             Some(branch) => Scope { branch: Some(storable(branch)), ..here },

@@ -15,6 +15,7 @@ use strata_store::{
 };
 
 use super::{
+    focus::{self, Focus, Nearness},
     item::{Item, Known},
     seed_order::{self, Rerank},
 };
@@ -51,6 +52,10 @@ pub struct Query {
     pub knowledge: bool,
     /// Only these, where the caller knows which may be found.
     pub only: Option<HashSet<Source>>,
+    /// Whether only what belongs to the project itself is searched, and nothing of the levels above.
+    pub here: bool,
+    /// What the caller is working on, where that is known.
+    pub focus: Option<Focus>,
     /// How words and meaning are put together, where the caller must know; the ranks alone count under `Rrf` then.
     pub fusion: Option<settings::Fusion>,
     /// Most results.
@@ -91,6 +96,8 @@ impl Query {
             words_only: false,
             knowledge: false,
             only: None,
+            here: false,
+            focus: None,
             fusion: None,
             limit,
         }
@@ -106,6 +113,16 @@ pub struct Hit {
     pub found: Found,
     /// How the score came about, under p-layer's orders.
     pub rerank: Option<Rerank>,
+    /// How near it is to what the caller is working on, where that is known.
+    pub nearness: Option<Nearness>,
+}
+
+impl Hit {
+    /// What it is ordered by.
+    pub fn score(&self) -> f64 {
+        let ranked = self.rerank.map_or_else(|| f64::from(self.found.hit.score), |rerank| rerank.score);
+        ranked + self.nearness.map_or(0.0, |nearness| f64::from(nearness.added))
+    }
 }
 
 /// The outcome of a search.
@@ -135,6 +152,14 @@ pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome
         engine.is_empty_place(call)?;
         return Ok(Outcome::default());
     }
+    let Some(focus) = &query.focus else { return ordered(engine, call, query) };
+    let wide = Query { limit: query.limit.saturating_mul(focus::CHOICE), ..query.clone() };
+    let outcome = ordered(engine, call, &wide)?;
+    Ok(focus.arrange(outcome, engine.clock().now(), query.limit))
+}
+
+/// The results in the order that the configuration wants.
+fn ordered(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome, Error> {
     let config = config_of(engine, query);
     if config.fusion == settings::Fusion::Convex {
         return ranked(engine, call, query, &config);
@@ -165,17 +190,22 @@ fn ranked(
     let caught_up = engine.follow_truth(call)?;
     let unsearched = caught_up.unsearched;
     let searcher = engine.searcher();
-    let collections = collections(ledger.tenant(), &query.scope);
+    let mut collections = collections(ledger.tenant(), &query.scope);
+    let own = query.scope.project.as_deref().unwrap_or("");
+    collections.retain(|key| !query.here || key.project == own);
     let people = searcher.index().people(&control, &collections)?;
     let people: Vec<&str> = people.iter().map(String::as_str).collect();
     let now = engine.clock().now();
     let context = QueryContext { people: &people, now: Some(now), zone: engine.settings().zone.clone() };
-    let analysed = analysis::analyze_query(&query.text, &context);
+    let words = query.focus.as_ref().map(|focus| focus.words(&query.text));
+    let analysed = analysis::analyze_query(words.as_deref().unwrap_or(&query.text), &context);
     let values = if query.words_only { None } else { searcher.embed_query(&query.text, now) };
     let mut vector =
         values.as_ref().zip(searcher.model()).map(|(values, model)| QueryVector { model, values });
     let as_of = query.as_of.map(|at| ledger.read(&control, |r| r.seq_at(at))).transpose()?;
-    let settings = rank_settings(config, query.floor, now);
+    let mut settings = rank_settings(config, query.floor, now);
+    // The same memory of another branch is another memory: which of them is shown, the branch decides.
+    settings.collapse &= query.focus.is_none() || query.sources != [SourceKind::Memory];
     let filter = Filter { only: ledger.read(&control, |r| marked(r, query))?, ..filter(query) };
     let mut wanted = query.limit + SPARE;
     let mut widenings = 0;
@@ -216,7 +246,7 @@ pub fn collections(tenant: &str, scope: &Scope) -> Vec<CollectionKey> {
 }
 
 fn filter(query: &Query) -> Filter {
-    let branches = [String::new()].into_iter().chain(query.scope.branch.clone()).collect();
+    let branches = [""].into_iter().chain(query.scope.branches()).map(str::to_owned).collect();
     Filter {
         layers: query.layers.clone(),
         kinds: query.kinds.iter().map(ToString::to_string).collect(),
@@ -339,7 +369,7 @@ fn standing(
         let item = Item::load(ledger, known, &found, as_of)?;
         if let Some(item) = item.filter(|i| i.passes(query, now)) {
             found.duplicates = others.collect();
-            return Ok(Some(Hit { item, found, rerank: None }));
+            return Ok(Some(Hit { item, found, rerank: None, nearness: None }));
         }
         let Some(source) = others.next() else { return Ok(None) };
         found = Found { source, part: 0, text: None, ..found };

@@ -102,7 +102,7 @@ impl HitView {
             external_id: item.external_id().map(str::to_owned),
             title: item.title(),
             text: excerpt(item, hit.found.part),
-            score: hit.rerank.map_or_else(|| f64::from(hit.found.hit.score), |rerank| rerank.score),
+            score: hit.score(),
             rrf: hit.rerank.map(|rerank| rerank.rrf),
             rerank_components: hit.rerank.and_then(|rerank| rerank.boosts),
             duplicates: hit.found.duplicates.len(),

@@ -14,7 +14,7 @@ use toml::{Table, Value};
 
 use super::{
     Config,
-    keys::{KEYS, Key},
+    keys::Key,
     value::{Sort, shown},
 };
 use crate::{error::Error, render::shortened};
@@ -28,7 +28,20 @@ const MAX_PROJECT_FILE: u64 = 64 << 10;
 /// The user's file above this is none: 1 MiB.
 const MAX_FILE: u64 = 1 << 20;
 /// The tables that are read key by key.
-const TABLES: [&str; 6] = ["knowledge", "routing", "governance", "promotion", "changelog", "access_log"];
+const TABLES: [&str; 12] = [
+    "knowledge",
+    "routing",
+    "governance",
+    "promotion",
+    "changelog",
+    "access_log",
+    "project",
+    "runtime",
+    "retrieval",
+    "memory",
+    "privacy",
+    "memory_retention",
+];
 
 /// Reads `config.toml` of a home. A missing file is the defaults. So is one that is no TOML, with a notice, unless it may name the
 /// server that holds the memory.
@@ -178,21 +191,21 @@ impl Config {
             return;
         };
         if key.may_narrow(self, &value) {
-            key.store(self, &value);
+            key.narrow(self, &value);
         } else {
             let may = key.project.describe().map_or("cannot set it".into(), |may| format!("may only {may}"));
             self.notices.push(of_project(&format!("`{}`: a project {may}", key.name)));
         }
     }
 
-    /// Takes over the variables of layered-memory that `given` finds, which win over every file.
+    /// Takes over the variables of older programs that `given` finds, which win over every file.
     pub fn apply_variables(&mut self, given: impl Fn(&Key, &str) -> Option<String>) {
         let mut set = false;
-        for key in KEYS {
+        for key in Key::all() {
             let Some(name) = key.variable else { continue };
             let Some(text) = given(key, name) else { continue };
             // An empty list is a list; all else that is empty is not set.
-            if text.trim().is_empty() && !matches!(key.sort, Sort::Texts | Sort::Markers) {
+            if text.trim().is_empty() && !matches!(key.sort, Sort::Texts | Sort::Markers | Sort::Patterns) {
                 continue;
             }
             match key.sort.of_variable(&text) {
@@ -211,7 +224,7 @@ impl Config {
 
 /// Whether a name is a table of settings.
 fn is_table(name: &str) -> bool {
-    KEYS.iter().any(|key| key.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')))
+    Key::all().any(|key| key.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')))
 }
 
 /// A value that makes no sense, and what holds instead.
@@ -229,7 +242,7 @@ fn unknown(name: &str) -> String {
         let rest = key.name.strip_prefix(table)?.strip_prefix('.')?;
         Some(rest.split('.').next().unwrap_or(rest))
     };
-    let mut known: Vec<&str> = KEYS.iter().filter_map(inner).collect();
+    let mut known: Vec<&str> = Key::all().filter_map(inner).collect();
     known.dedup();
     format!("`{named}` is no setting and is passed over; `[{table}]` has {}", known.join(", "))
 }
@@ -255,8 +268,10 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::settings::{keys::KEYS, project_keys::PROJECT_KEYS};
 
     const PAGE: &str = include_str!("../../../../docs/layered-config.md");
+    const PROJECT_PAGE: &str = include_str!("../../../../docs/project-config.md");
 
     fn read(text: impl AsRef<[u8]>) -> Result<Config, Error> {
         let home = tempfile::tempdir().expect("a directory");
@@ -281,17 +296,35 @@ mod tests {
             Sort::Share => ("0.625", "0.625"),
             Sort::Whole(..) => ("300", "300"),
             Sort::Word(["hermes", ..]) => ("'generic'", "Generic"),
-            Sort::Word(_) => ("'enforce'", "enforce"),
-            Sort::Texts | Sort::Markers => ("['à faire', '下一步']", "à faire, 下一步"),
+            Sort::Word([.., last]) => (quoted(last), last),
+            Sort::Texts | Sort::Markers | Sort::Patterns => ("['à faire', '下一步']", "à faire, 下一步"),
             Sort::Path => ("'a/b'", "a/b"),
             Sort::Tag => ("'[X]'", "[X]"),
             Sort::Vocabulary => ("{ todo = { tells = ['à faire'] } }", ""),
+            Sort::Name => ("'Wareneingang'", "Wareneingang"),
+            Sort::Word([]) | Sort::Always(_) => unreachable!("nothing to choose"),
         }
+    }
+
+    /// A word as TOML.
+    fn quoted(word: &str) -> &'static str {
+        match word {
+            "enforce" => "'enforce'",
+            "none" => "'none'",
+            "global" => "'global'",
+            "off" => "'off'",
+            other => panic!("{other} is new"),
+        }
+    }
+
+    /// Whether a setting has but one value.
+    fn is_settled(key: &Key) -> bool {
+        matches!(key.sort, Sort::Always(_) | Sort::Word([_]))
     }
 
     #[test]
     fn every_setting_is_taken_from_the_file_and_from_its_variable() {
-        for key in KEYS {
+        for key in Key::all().filter(|key| !is_settled(key)) {
             let (table, name) = key.name.rsplit_once('.').expect("in a table");
             let (value, variable) = sample(key);
             let config = read(format!("[{table}]\n{name} = {value}\n")).expect("a configuration");
@@ -325,6 +358,58 @@ mod tests {
         }
         let variables: BTreeSet<_> = KEYS.iter().filter_map(|key| key.variable).collect();
         assert_eq!(variables.len(), KEYS.iter().filter(|key| key.variable.is_some()).count());
+    }
+
+    #[test]
+    fn the_page_of_projects_names_every_setting_with_its_default() {
+        let rows: Vec<Vec<String>> = PROJECT_PAGE
+            .lines()
+            .filter(|line| line.starts_with("| `") && line.matches('|').count() == 6)
+            .map(|line| line.split('|').map(|cell| cell.trim().trim_matches('`').to_owned()).collect())
+            .collect();
+        let named: Vec<&str> = rows.iter().map(|row| row[1].as_str()).collect();
+        assert_eq!(named, PROJECT_KEYS.iter().map(|key| key.name).collect::<Vec<_>>());
+        for (key, row) in PROJECT_KEYS.iter().zip(&rows) {
+            let project = key.project.describe().unwrap_or_default();
+            assert_eq!(row[2], key.shown(&Config::default()), "{}", key.name);
+            assert_eq!(row[3], project.trim_matches('`'), "{}", key.name);
+            assert_eq!(row[4], key.variable.unwrap_or_default(), "{}", key.name);
+            assert!(!row[5].is_empty(), "{}", key.name);
+        }
+    }
+
+    #[test]
+    fn what_has_but_one_value_is_refused_another() {
+        for (text, key) in [
+            ("[privacy]\nredact_secrets = false\n", "privacy.redact_secrets"),
+            ("[privacy]\nexpose_git_remote_url = true\n", "privacy.expose_git_remote_url"),
+            ("[privacy]\nmode = 'cloud'\n", "privacy.mode"),
+            ("[knowledge]\nexclude = ['!.env']\n", "knowledge.exclude"),
+            ("[knowledge]\ninclude = ['a{']\n", "knowledge.include"),
+        ] {
+            let config = read(text).expect("a configuration");
+            assert!(config.notices.concat().contains(&format!("`{key}`")), "{text}: {:?}", config.notices);
+            assert_eq!(Config { notices: Vec::new(), ..config }, Config::default(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_projects_lists_add_to_those_of_the_user() {
+        let user = "[knowledge]\nexclude = ['a/**']\nmax_file_size_mb = 2\n";
+        let project =
+            b"[project]\nname = 'Shop'\n[knowledge]\nexclude = ['b/**', 'a/**']\ninclude = ['src/**']\n\
+            max_file_size_mb = 3\n[memory_retention]\nprotected_memory_types = []\nstale_archive_days = 1\n\
+            [memory]\nmainline_promotion_requires_confirmation = false\n[semantic]\nenabled = false\n";
+        let config = narrowed(user, project);
+        let held = &config.project;
+        assert_eq!(held.name.as_deref(), Some("Shop"));
+        assert_eq!(
+            (&held.files.exclude[..], &held.files.include[..]),
+            (&["a/**".into(), "b/**".into()][..], &["src/**".into()][..])
+        );
+        assert_eq!((held.files.max_file_size_mb, &held.memory_retention), (2, &Default::default()));
+        assert!(held.memory.mainline_promotion_requires_confirmation && config.semantic.is_words_only());
+        assert_eq!(config.notices.len(), 3, "{:#?}", config.notices);
     }
 
     #[test]

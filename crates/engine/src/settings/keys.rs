@@ -1,5 +1,5 @@
-//! The table of the settings of layered knowledge: the only list, from which the file, the variables, `config show` and the
-//! documentation are read.
+//! The table of the settings of layered knowledge, and what a setting is: with [`super::project_keys`] the only list, from which
+//! the file, the variables, `config show` and the documentation are read.
 
 use std::path::PathBuf;
 
@@ -8,6 +8,7 @@ use toml::Value;
 use super::{
     Config,
     layered::{L0Format, RoutingMode},
+    project_keys::PROJECT_KEYS,
     value::Sort,
 };
 
@@ -16,16 +17,16 @@ use super::{
 pub struct Key {
     /// Its table and name in `config.toml`.
     pub name: &'static str,
-    /// The variable by which it is known to people who used layered-memory.
+    /// The variable by which it is known to people who used an older program.
     pub variable: Option<&'static str>,
-    /// Its name in the older `config.yaml`.
+    /// Its name in layered-memory's `config.yaml`. Those of memory-engine's have the same name there.
     pub older: Option<&'static str>,
     /// What it may hold.
     pub sort: Sort,
     /// What a project's own file may do with it.
     pub project: Narrowing,
-    get: fn(&Config) -> Option<Value>,
-    set: fn(&mut Config, &Value),
+    pub(super) get: fn(&Config) -> Option<Value>,
+    pub(super) set: fn(&mut Config, &Value),
 }
 
 /// What an older configuration says of a setting.
@@ -48,6 +49,10 @@ pub enum Narrowing {
     Word(&'static str),
     /// Lower it.
     Lower,
+    /// Add to the list.
+    Adds,
+    /// Set it: it says something of the project alone.
+    Anything,
 }
 
 impl Narrowing {
@@ -58,11 +63,23 @@ impl Narrowing {
             Self::To(value) => Some(format!("set it to `{value}`")),
             Self::Word(word) => Some(format!("set it to `{word}`")),
             Self::Lower => Some("lower it".into()),
+            Self::Adds => Some("add to it".into()),
+            Self::Anything => Some("set it".into()),
         }
+    }
+
+    /// What holds when a project says `new`: of a list that it may add to, both.
+    fn join(self, new: &Value, held: Option<&Value>) -> Value {
+        let (Self::Adds, Some(Value::Array(held)), Value::Array(new)) = (self, held, new) else {
+            return new.clone();
+        };
+        let more = new.iter().filter(|value| !held.contains(value));
+        Value::Array(held.iter().chain(more).cloned().collect())
     }
 
     fn admits(self, new: &Value, held: Option<&Value>) -> bool {
         match (self, new) {
+            (Self::Adds | Self::Anything, _) => true,
             (Self::To(wanted), Value::Boolean(value)) => *value == wanted,
             (Self::Word(wanted), Value::String(word)) => word == wanted,
             (Self::Lower, Value::Integer(new)) => {
@@ -76,7 +93,12 @@ impl Narrowing {
 impl Key {
     /// The key of this name.
     pub fn named(name: &str) -> Option<&'static Self> {
-        KEYS.iter().find(|key| key.name == name)
+        Self::all().find(|key| key.name == name)
+    }
+
+    /// Every setting of both tables.
+    pub fn all() -> impl Iterator<Item = &'static Self> {
+        KEYS.iter().chain(PROJECT_KEYS)
     }
 
     /// The line of `config.toml` that says what an older configuration says; `None` when it makes no sense here.
@@ -113,9 +135,15 @@ impl Key {
         let held = self.value(config);
         held.as_ref() == Some(new) || self.project.admits(new, held.as_ref())
     }
+
+    /// Stores what a project narrows it to.
+    pub(super) fn narrow(&self, config: &mut Config, new: &Value) {
+        let value = self.project.join(new, self.value(config).as_ref());
+        self.store(config, &value);
+    }
 }
 
-const NONE: Key = Key {
+pub(super) const NONE: Key = Key {
     name: "",
     variable: None,
     older: None,
@@ -128,7 +156,7 @@ const NONE: Key = Key {
 /// The most bytes of the index, sections, days: far beyond any use.
 const MAX_BYTES: i64 = 1 << 20;
 const MAX_SECTIONS: i64 = 10_000;
-const MAX_DAYS: i64 = 36_500;
+pub(super) const MAX_DAYS: i64 = 36_500;
 
 /// Every setting, in documentation order.
 pub const KEYS: &[Key] = &[
@@ -436,7 +464,7 @@ pub const KEYS: &[Key] = &[
     },
 ];
 
-fn switch(value: &Value, held: &mut bool) {
+pub(super) fn switch(value: &Value, held: &mut bool) {
     *held = value.as_bool().unwrap_or(*held);
 }
 
@@ -444,21 +472,21 @@ fn float(value: &Value, held: &mut f64) {
     *held = value.as_float().unwrap_or(*held);
 }
 
-fn number<T: TryFrom<i64> + Copy>(value: &Value, held: &mut T) {
+pub(super) fn number<T: TryFrom<i64> + Copy>(value: &Value, held: &mut T) {
     *held = value.as_integer().and_then(|n| T::try_from(n).ok()).unwrap_or(*held);
 }
 
-fn word<T: Copy>(value: &Value, parse: fn(&str) -> Option<T>, held: &mut T) {
+pub(super) fn word<T: Copy>(value: &Value, parse: fn(&str) -> Option<T>, held: &mut T) {
     *held = value.as_str().and_then(parse).unwrap_or(*held);
 }
 
-fn texts(value: &Value, held: &mut Vec<String>) {
+pub(super) fn texts(value: &Value, held: &mut Vec<String>) {
     if let Some(values) = value.as_array() {
         *held = values.iter().filter_map(Value::as_str).map(str::to_owned).collect();
     }
 }
 
-fn list(texts: &[String]) -> Option<Value> {
+pub(super) fn list(texts: &[String]) -> Option<Value> {
     Some(Value::Array(texts.iter().map(|text| Value::from(text.as_str())).collect()))
 }
 

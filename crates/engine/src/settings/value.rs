@@ -1,5 +1,6 @@
 //! What a setting may hold, and how it is read from a file and from a variable.
 
+use ignore::gitignore::GitignoreBuilder;
 use strata_core::vocabulary::Vocabulary;
 use toml::Value;
 
@@ -9,6 +10,8 @@ use crate::render::shortened;
 const MAX_TEXT: usize = 1024;
 /// The most texts in a list.
 const MAX_TEXTS: usize = 1000;
+/// The longest name, in characters.
+const MAX_NAME: usize = 128;
 
 /// What a setting may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +34,12 @@ pub enum Sort {
     Tag,
     /// Tables of markers, in the form of the built-in languages.
     Vocabulary,
+    /// What a thing is called: one line.
+    Name,
+    /// Patterns of paths, as in a `.gitignore`.
+    Patterns,
+    /// `true` or `false`, and only this one.
+    Always(bool),
 }
 
 impl Sort {
@@ -51,6 +60,9 @@ impl Sort {
             Self::Vocabulary => {
                 "write groups such as `[routing.vocabulary.todo]` with `tells = [\"...\"]`".into()
             }
+            Self::Name => format!("write one line of at most {MAX_NAME} characters"),
+            Self::Patterns => "write a list of patterns as in a `.gitignore`, without `!`".into(),
+            Self::Always(value) => format!("it is always `{value}`"),
         }
     }
 
@@ -71,6 +83,9 @@ impl Sort {
             Self::Path => line(value.as_str()?).map(Value::String),
             Self::Tag => line(value.as_str()?).filter(|tag| is_tag(tag)).map(Value::String),
             Self::Vocabulary => vocabulary(value).map(Value::String),
+            Self::Name => line(value.as_str()?).filter(|n| n.chars().count() <= MAX_NAME).map(Value::String),
+            Self::Patterns => texts(value, is_pattern),
+            Self::Always(held) => value.as_bool().filter(|given| *given == held).map(Value::Boolean),
         }
     }
 
@@ -78,7 +93,7 @@ impl Sort {
     pub(super) fn of_variable(self, text: &str) -> Option<Value> {
         let text = text.trim();
         let value = match self {
-            Self::Switch => match text.to_lowercase().as_str() {
+            Self::Switch | Self::Always(_) => match text.to_lowercase().as_str() {
                 "1" | "true" | "yes" | "on" | "enabled" => Value::Boolean(true),
                 "0" | "false" | "no" | "off" | "disabled" | "none" => Value::Boolean(false),
                 _ => return None,
@@ -133,6 +148,11 @@ fn line(text: &str) -> Option<String> {
     let text = text.trim();
     let fits = !text.is_empty() && text.len() <= MAX_TEXT && !text.chars().any(char::is_control);
     fits.then(|| text.to_owned())
+}
+
+/// Whether a pattern can be understood. One that begins with `!` would take others back.
+fn is_pattern(text: &str) -> bool {
+    !text.starts_with('!') && GitignoreBuilder::new("").add_line(None, text).is_ok()
 }
 
 fn is_tag(text: &str) -> bool {

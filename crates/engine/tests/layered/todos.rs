@@ -349,7 +349,12 @@ fn context_shows_a_few_open_todos_that_touch_the_task_blockers_first_inside_the_
 fn a_todo_belongs_to_namespace_and_project() {
     let mut s = Session::new();
     let shared = add(&s, json!({ "content": "for all" }));
-    s.scope = Scope { namespace: "codex".into(), project: Some("atlas".into()), branch: Some("feat".into()) };
+    s.scope = Scope {
+        namespace: "codex".into(),
+        project: Some("atlas".into()),
+        branch: Some("feat".into()),
+        ancestors: Vec::new(),
+    };
     let own = add(&s, json!({ "content": "for codex in atlas" }));
     assert_eq!(titles(&s, json!({})), ["for codex in atlas", "for all"]);
     assert_eq!(one(&s, &own)["project"], "atlas");

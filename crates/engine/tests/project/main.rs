@@ -6,4 +6,6 @@ mod files;
 mod identity;
 mod layout;
 mod reflection;
+mod repository;
 mod retrieve;
+mod vcs;

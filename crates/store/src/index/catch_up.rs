@@ -111,7 +111,7 @@ fn prepare_pending(
     result: &mut CaughtUp,
 ) -> Result<usize, StoreError> {
     if result.behind <= MAX_PENDING as u64 {
-        let changes = truth.changes(result.mark, MAX_PENDING)?;
+        let changes = truth.changes_at_hand(result.mark, MAX_PENDING)?;
         result.pending = preparer.prepare(truth, &changes)?;
         return Ok(changes.len());
     }
@@ -120,7 +120,7 @@ fn prepare_pending(
     result.pending = preparer.prepare(truth, &memories)?;
     let (mut taken, mut mark) = (memories.len(), result.mark);
     while taken < MAX_PENDING && began.elapsed() < PREPARING {
-        let mut others = truth.changes(mark, PREPARED_AT_ONCE)?;
+        let mut others = truth.changes_at_hand(mark, PREPARED_AT_ONCE)?;
         let Some(last) = others.last() else { break };
         mark = last.mark;
         others.retain(|change| change.source.kind != SourceKind::Memory);
@@ -222,7 +222,7 @@ fn follow(
         let began = Instant::now();
         let changes = truth.changes(cursor.mark, batch)?;
         cursor.mark = changes.last().map_or(cursor.mark, |last| last.mark);
-        let is_last = changes.len() < batch;
+        let is_last = changes.len() < batch && (changes.is_empty() || truth.pending(cursor.mark)? == 0);
         if is_last {
             // The head was read before the changes, so nothing up to it is missing.
             let seq = standing.head.max(cursor.mark.seq);

@@ -14,6 +14,7 @@ mod catch_up;
 mod cleaning;
 mod columns;
 mod cut;
+mod documents;
 mod filter;
 mod fold;
 mod kept_parts;

@@ -84,7 +84,7 @@ impl Preparer<'_> {
     /// [`super::Index::missing`]. `before` are the turns before it, oldest first.
     pub fn embedded_text(subject: &Subject, before: &[Subject], part: usize) -> Option<String> {
         let context = if part == 0 { lines(before.iter()) } else { String::new() };
-        pieces(subject).nth(part).map(|(title, piece)| embedded(subject, &context, title, piece))
+        pieces(subject).nth(part).map(|piece| embedded(subject, &context, piece.title, piece.body))
     }
 
     fn run(&self, tasks: &[Task<'_>]) -> Result<Vec<Prepared>, StoreError> {
@@ -139,7 +139,7 @@ impl Task<'_> {
             Group::Alone => String::new(),
         };
         let numbered = pieces.iter().enumerate();
-        let parts = numbered.map(|(at, (title, piece))| self.part(subject, at, title, piece, preparer));
+        let parts = numbered.map(|(at, piece)| self.part(subject, at, *piece, preparer));
         Ok(Passages {
             collection: subject.collection.clone(),
             group,
@@ -160,12 +160,14 @@ impl Task<'_> {
         &self,
         subject: &Subject,
         at: usize,
-        title: &str,
-        piece: &str,
+        Piece { title, body: piece, place }: Piece<'_>,
         preparer: Preparer<'_>,
     ) -> Result<Part, StoreError> {
-        let keep_text =
-            subject.keep_text.then(|| Section { title: title.to_owned(), body: piece.to_owned() });
+        let keep_text = subject.keep_text.then(|| Section {
+            title: title.to_owned(),
+            body: piece.to_owned(),
+            place: place.to_owned(),
+        });
         let Some(kept) = preparer.kept.filter(|_| subject.keep_text) else {
             let made = self.made(subject, at, (title, piece), preparer)?;
             return Ok(Part { text: keep_text, ..made });
@@ -214,13 +216,20 @@ impl Task<'_> {
     }
 }
 
-/// The parts of a source in order, each with its title. A source without sections has one empty part.
-fn pieces(subject: &Subject) -> impl Iterator<Item = (&str, &str)> {
-    let none = subject.sections.is_empty().then_some(("", ""));
-    let parts = subject
-        .sections
-        .iter()
-        .flat_map(|section| cut(&section.body).into_iter().map(|piece| (section.title.as_str(), piece)));
+/// A piece of a section.
+#[derive(Debug, Clone, Copy, Default)]
+struct Piece<'s> {
+    title: &'s str,
+    body: &'s str,
+    place: &'s str,
+}
+
+/// The parts of a source in order. A source without sections has one empty part.
+fn pieces(subject: &Subject) -> impl Iterator<Item = Piece<'_>> {
+    let none = subject.sections.is_empty().then(Piece::default);
+    let parts = subject.sections.iter().flat_map(|Section { title, body, place }| {
+        cut(body).into_iter().map(move |body| Piece { title, body, place })
+    });
     none.into_iter().chain(parts)
 }
 

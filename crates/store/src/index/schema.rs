@@ -2,7 +2,7 @@
 //! and the old file is left to the binaries that know it.
 
 /// Version of the index's tables and packings; part of the file's name.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
 /// Codes of a segment's state.
 pub(crate) mod state {
@@ -53,7 +53,7 @@ CREATE TABLE passages (
 CREATE INDEX passages_of_source ON passages (tenant, source_kind, source, to_seq, from_seq);
 CREATE TABLE texts (
     tenant TEXT NOT NULL, collection BIGINT NOT NULL, slot BIGINT NOT NULL, title TEXT NOT NULL,
-    body TEXT NOT NULL,
+    body TEXT NOT NULL, place TEXT NOT NULL,
     PRIMARY KEY (tenant, collection, slot)
 ) WITHOUT ROWID;
 CREATE TABLE tails (

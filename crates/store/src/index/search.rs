@@ -373,9 +373,9 @@ impl Gathered {
             for found in found.iter_mut().filter(|found| found.text.is_none()) {
                 let of = self.views[found.collection].collection();
                 found.text = tx.query_one(
-                    "SELECT title, body FROM texts WHERE tenant = $1 AND collection = $2 AND slot = $3",
+                    "SELECT title, body, place FROM texts WHERE tenant = $1 AND collection = $2 AND slot = $3",
                     params![of.tenant, of.id, found.hit.place.slot],
-                    |row| Ok(Section { title: row.get(0)?, body: row.get(1)? }),
+                    |row| Ok(Section { title: row.get(0)?, body: row.get(1)?, place: row.get(2)? }),
                 )?;
             }
             Ok(())

@@ -17,7 +17,7 @@ use super::{
     attributes::{Attributes, BLOCK, encode},
     labels::{LabelNumbers, Space},
     passage::{Part, Passages, Prepared, WordNumbers},
-    truth::{CollectionKey, Mark, Source, SourceKind},
+    truth::{CollectionKey, Mark, Section, Source, SourceKind},
     unchanged::{self, Known},
     vector_set::{self, VectorSet},
     writer::{CollectionRow, LIVE, collection_row, next_id, read_ends, write_ends},
@@ -146,6 +146,9 @@ impl<'s, 't, 'b> Slice<'s, 't, 'b> {
         let (stay, end): (Vec<&Place>, Vec<&Place>) = live.iter().partition(stays);
         for place in end {
             self.kill(place, change.mark.seq)?;
+            if change.source.kind == SourceKind::Document {
+                self.drop_text(place)?;
+            }
         }
         self.living.insert(change.source, stay.into_iter().copied().collect());
         added.map_or(Ok(()), |(passages, ground)| self.add(change, passages, &ground, &kept))
@@ -227,6 +230,14 @@ impl<'s, 't, 'b> Slice<'s, 't, 'b> {
         ends.insert(place.slot % BLOCK, seq);
         self.touched.insert(place.collection);
         Ok(())
+    }
+
+    /// Removes the text of a dead passage whose file is its truth. Versions of the vault's files are kept: those have no place.
+    fn drop_text(&self, place: &Place) -> Result<(), StoreError> {
+        self.tx.post(
+            "DELETE FROM texts WHERE tenant = $1 AND collection = $2 AND slot = $3 AND place <> ''",
+            params![self.tenant, place.collection, place.slot],
+        )
     }
 
     /// Where passages go, and what they have in common there.
@@ -355,7 +366,7 @@ impl<'s, 't, 'b> Slice<'s, 't, 'b> {
             8,
         );
         const TAILS: Rows = Rows::new("INSERT INTO tails (tenant, collection, slot, attributes, terms)", 5);
-        const TEXTS: Rows = Rows::new("INSERT INTO texts (tenant, collection, slot, title, body)", 5);
+        const TEXTS: Rows = Rows::new("INSERT INTO texts (tenant, collection, slot, title, body, place)", 6);
         let (mut passages, mut tails, mut texts) = (Vec::new(), Vec::new(), Vec::new());
         let mut vectors: BTreeMap<i64, Vec<(i64, u32, Vec<u8>)>> = BTreeMap::new();
         let packed: Vec<_> = self.fresh.values().map(|fresh| encode(&[fresh.attributes])).collect();
@@ -366,9 +377,10 @@ impl<'s, 't, 'b> Slice<'s, 't, 'b> {
             passages.extend_from_slice(params![u32::from(source_kind), source, part, from_seq, fresh.to_seq]);
             tails.extend(place);
             tails.extend_from_slice(params![packed, &fresh.piece.terms]);
-            if let Some(text) = &fresh.piece.text {
+            let is_kept = |text: &&Section| fresh.to_seq == LIVE || text.place.is_empty();
+            if let Some(text) = fresh.piece.text.as_ref().filter(is_kept) {
                 texts.extend(place);
-                texts.extend_from_slice(params![&text.title, &text.body]);
+                texts.extend_from_slice(params![&text.title, &text.body, &text.place]);
             }
             if let (Some(set), Some(vector)) = (fresh.set, &fresh.piece.vector) {
                 vectors.entry(*collection).or_default().push((set, *slot, vector_set::pack_tail(vector)));

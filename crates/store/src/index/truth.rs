@@ -24,10 +24,15 @@ pub trait TruthReader {
         Ok(Standing { epoch, head, head_hash: head_hash.unwrap_or_default(), hash })
     }
 
-    /// At most `limit` changes after `mark`, ascending by mark; fewer only when no more follow. A source appears at most once per
-    /// sequence; a source that has changed again since may be left out or shown as it was then. When a
+    /// At most `limit` changes after `mark`, ascending by mark; none only when no more follow. Fewer when no more follow, or when
+    /// these are as much as should be held at a time. A source appears at most once per sequence; a source that has changed again since may be left out or shown as it was then. When a
     /// turn is purged, the [`WINDOW`] turns after it change at the same sequence.
     fn changes(&self, after: Mark, limit: usize) -> Result<Vec<Change>, StoreError>;
+
+    /// The same for somebody who waits: what takes long to read is left out.
+    fn changes_at_hand(&self, after: Mark, limit: usize) -> Result<Vec<Change>, StoreError> {
+        self.changes(after, limit)
+    }
 
     /// The last changes of memories behind `after`, at most `limit`, in order.
     fn latest_of_memories(&self, after: Mark, limit: usize) -> Result<Vec<Change>, StoreError>;
@@ -163,6 +168,9 @@ pub struct Section {
     pub title: String,
     /// The text.
     pub body: String,
+    /// What the caller wants to know again of a section that comes from a file: where it stands there, what it is.
+    /// Neither searched nor embedded. Once such a section is dead, its text is removed: its file has another by then.
+    pub place: String,
 }
 
 /// Everything about a source that search needs.

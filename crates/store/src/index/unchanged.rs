@@ -59,9 +59,10 @@ pub(crate) fn parts(
     slots.sort_unstable();
     let waiting = waiting(tx, known, &slots, passages)?;
     for slots in slots.chunks(LIST) {
-        for_each_text(tx, known.of, slots, |slot, part, title, body| {
+        for_each_text(tx, known.of, slots, |slot, part, held| {
             let text = passages.parts.get(part as usize).and_then(|part| part.text.as_ref());
-            if text.is_some_and(|text| text.title == title && text.body == body) && !waiting.contains(&slot) {
+            let is_same = text.is_some_and(|text| [&*text.title, &*text.body, &*text.place] == held);
+            if is_same && !waiting.contains(&slot) {
                 kept.insert(part, slot);
             }
         })?;
@@ -127,19 +128,19 @@ fn for_each_text(
     tx: &Transaction<'_>,
     of: Collection<'_>,
     slots: &[u32],
-    mut job: impl FnMut(u32, u32, &str, &str),
+    mut job: impl FnMut(u32, u32, [&str; 3]),
 ) -> Result<(), StoreError> {
     let mut values = params![of.tenant, of.id].to_vec();
     let list = listed(&mut values, padded(slots).copied());
     tx.for_each(
         &format!(
-            "SELECT t.slot, p.part, t.title, t.body FROM texts t
+            "SELECT t.slot, p.part, t.title, t.body, t.place FROM texts t
              JOIN passages p ON p.tenant = t.tenant AND p.collection = t.collection AND p.slot = t.slot
              WHERE t.tenant = $1 AND t.collection = $2 AND t.slot IN ({list})"
         ),
         &values,
         |row| {
-            job(row.get(0)?, row.get(1)?, row.text(2)?, row.text(3)?);
+            job(row.get(0)?, row.get(1)?, [row.text(2)?, row.text(3)?, row.text(4)?]);
             Ok(())
         },
     )

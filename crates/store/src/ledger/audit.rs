@@ -234,6 +234,21 @@ impl LedgerRead<'_> {
         Ok(seq.unwrap_or(0))
     }
 
+    /// When each of these changes was made; a sequence that names none is left out.
+    pub fn instants(&self, seqs: &[i64]) -> Result<HashMap<i64, Timestamp>, StoreError> {
+        let mut found = HashMap::with_capacity(seqs.len());
+        for chunk in seqs.chunks(LIST) {
+            let mut all = Conditions::new("tenant", self.tenant);
+            all.any_of("seq", padded(chunk).copied());
+            let sql = format!("SELECT seq, at FROM audit WHERE {}", all.sql);
+            self.transaction.for_each(&sql, &all.params, |row| {
+                found.insert(row.get(0)?, row.get(1)?);
+                Ok(())
+            })?;
+        }
+        Ok(found)
+    }
+
     /// The hash of one entry, for comparing a cursor with the chain it was taken from.
     pub fn hash_at(&self, seq: i64) -> Result<Option<[u8; 32]>, StoreError> {
         self.transaction.query_one(

@@ -1,9 +1,15 @@
 //! What memories rest on.
 
+use std::collections::HashMap;
+
 use strata_core::time::Timestamp;
 
 use super::{LedgerRead, LedgerWrite};
-use crate::{error::StoreError, params};
+use crate::{
+    error::StoreError,
+    params,
+    rows::{LIST, listed, padded},
+};
 
 /// One piece of evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +34,30 @@ impl LedgerRead<'_> {
                 Ok(EvidenceRow { kind: row.get(0)?, reference: row.get(1)?, note: row.get(2)?, at: row.get(3)? })
             },
         )
+    }
+
+    /// The evidence of each of these memories, in the order it was added; those without any are left out.
+    pub fn evidence_of(&self, numbers: &[i64]) -> Result<HashMap<i64, Vec<EvidenceRow>>, StoreError> {
+        let mut found: HashMap<i64, Vec<EvidenceRow>> = HashMap::new();
+        for chunk in numbers.chunks(LIST) {
+            let mut values = vec![self.tenant.into()];
+            let list = listed(&mut values, padded(chunk).copied());
+            let sql = format!(
+                "SELECT number, kind, reference, note, at FROM evidence
+                 WHERE tenant = $1 AND number IN ({list}) ORDER BY number, ordinal"
+            );
+            self.transaction.for_each(&sql, &values, |row| {
+                let evidence = EvidenceRow {
+                    kind: row.get(1)?,
+                    reference: row.get(2)?,
+                    note: row.get(3)?,
+                    at: row.get(4)?,
+                };
+                found.entry(row.get(0)?).or_default().push(evidence);
+                Ok(())
+            })?;
+        }
+        Ok(found)
     }
 }
 

@@ -109,7 +109,7 @@ impl<'p> Conditions<'p> {
     pub(super) fn visible_from(&mut self, table: &str, scope: &'p Scope) {
         self.any_of(&format!("{table}namespace"), [SHARED, scope.namespace.as_str()]);
         self.any_of(&format!("{table}project"), [""].into_iter().chain(scope.project.as_deref()));
-        self.any_of(&format!("{table}branch"), [""].into_iter().chain(scope.branch.as_deref()));
+        self.any_of(&format!("{table}branch"), [""].into_iter().chain(scope.branches()));
     }
 
     /// Adds the scope itself.

@@ -55,6 +55,21 @@ impl LedgerRead<'_> {
         Ok(numbers.iter().filter_map(|number| found.get(number).cloned()).collect())
     }
 
+    /// The memories of any status that belong directly under one of `parents` and lie in the same project of the same
+    /// namespace, on any branch of it; oldest first.
+    pub fn children(&self, of: &Scope, parents: &[&str]) -> Result<Vec<MemoryRow>, StoreError> {
+        let mut found = Vec::new();
+        for chunk in parents.chunks(LIST) {
+            let mut values =
+                params![self.tenant, &of.namespace, of.project.as_deref().unwrap_or("")].to_vec();
+            let list = listed(&mut values, padded(chunk).copied());
+            let sql = select(&format!("m.namespace = $2 AND m.project = $3 AND m.parent IN ({list})"));
+            found.extend(self.transaction.query(&sql, &values, |row| self.memory_from(row))?);
+        }
+        found.sort_by_key(|row| (row.created_at, row.number));
+        Ok(found)
+    }
+
     /// Those of `numbers` that name a memory in force.
     pub fn live_among(&self, numbers: &[i64]) -> Result<HashSet<i64>, StoreError> {
         let mut live = HashSet::new();

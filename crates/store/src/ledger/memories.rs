@@ -455,6 +455,7 @@ pub(super) fn scope_from(row: &Row<'_>, first: usize) -> Result<Scope, StoreErro
         namespace: row.get(first)?,
         project: named(row.text(first + 1)?),
         branch: named(row.text(first + 2)?),
+        ancestors: Vec::new(),
     })
 }
 

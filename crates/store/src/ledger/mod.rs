@@ -18,6 +18,7 @@ pub mod jobs;
 pub mod l0_entries;
 pub mod lookup;
 pub mod memories;
+pub mod memory_relations;
 pub mod mentions;
 pub mod meta;
 pub mod named;
@@ -61,6 +62,7 @@ pub use jobs::{JobRow, JobState, NewJob, Progress};
 pub use l0_entries::{L0EntryRow, NewL0Entry};
 pub use lookup::BandHit;
 pub use memories::{MemoryRow, NewMemory};
+pub use memory_relations::MemoryRelation;
 pub use mentions::{LinkedMemory, Mention};
 pub use meta::Birth;
 pub use projects::ProjectRow;
@@ -71,7 +73,7 @@ pub use reviews::{NewReview, ReviewDecision, ReviewFilter, ReviewRow, ReviewStat
 pub use rollback::RolledBack;
 pub use rules::{DEFAULT_PRIORITY, RuleAttributes, RuleRow};
 pub use snapshots::{LiveRow, NewSnapshot, SnapshotRow, set_hash};
-pub use sources::{NewSource, SourceRow, SourceState};
+pub use sources::{NewSource, SourceRoot, SourceRow, SourceState};
 pub use states::{State, StateRow};
 pub use todos::{TodoCount, TodoFilter, TodoOrigin, TodoRow, TodoVersion};
 pub use usage::UsageRow;
@@ -193,6 +195,14 @@ pub const SCHEMA: Schema = Schema {
             sql: include_str!("0011_todos.sql"),
             min_reader: 1,
             min_writer: 11,
+        },
+        // An older writer would purge a memory and leave relations that lead nowhere.
+        Migration {
+            version: 12,
+            name: "memory_relations",
+            sql: include_str!("0012_memory_relations.sql"),
+            min_reader: 1,
+            min_writer: 12,
         },
     ],
 };

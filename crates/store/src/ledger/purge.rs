@@ -198,6 +198,7 @@ impl LedgerWrite<'_> {
             PurgedKind::Memory => {
                 self.purge_mentions(number)?;
                 self.unlink_raw(RawKind::Memory, number)?;
+                self.purge_memory_relations(number)?;
             }
             PurgedKind::Episode => self.unlink_raw(RawKind::Episode, number)?,
             PurgedKind::Entity => self.erase_entity(number)?,

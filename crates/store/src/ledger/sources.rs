@@ -83,6 +83,19 @@ pub struct SourceRow {
     pub seq: i64,
 }
 
+/// A folder with files of a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceRoot {
+    /// The folder, as its files' rows name it.
+    pub root: String,
+    /// Files that were ever seen.
+    pub known: i64,
+    /// Files that are there.
+    pub present: i64,
+    /// The last change that any of them saw.
+    pub last_seq: i64,
+}
+
 const COLUMNS: &str = "number, namespace, project, root, path, size, mtime, hash, state, seq";
 
 impl LedgerRead<'_> {
@@ -98,6 +111,42 @@ impl LedgerRead<'_> {
         all.any_of("root", root);
         let sql = format!("SELECT {COLUMNS} FROM sources WHERE {} ORDER BY root, path, number", all.sql);
         self.transaction.query(&sql, &all.params, |row| self.source_from(row))
+    }
+
+    /// The files known under a root for one project of a namespace, by path.
+    pub fn sources_of(
+        &self,
+        namespace: &str,
+        project: Option<&str>,
+        root: &str,
+    ) -> Result<Vec<SourceRow>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM sources
+             WHERE tenant = $1 AND namespace = $2 AND project = $3 AND root = $4 ORDER BY path"
+        );
+        let of = params![self.tenant, namespace, project.unwrap_or(""), root];
+        self.transaction.query(&sql, of, |row| self.source_from(row))
+    }
+
+    /// The roots of a project of a namespace under which files are there, each with how many and the last change of one.
+    pub fn source_roots(
+        &self,
+        namespace: &str,
+        project: Option<&str>,
+    ) -> Result<Vec<SourceRoot>, StoreError> {
+        self.transaction.query(
+            "SELECT root, count(*), sum(CASE WHEN state = 'present' THEN 1 ELSE 0 END), max(seq) FROM sources
+             WHERE tenant = $1 AND namespace = $2 AND project = $3 GROUP BY root ORDER BY root",
+            params![self.tenant, namespace, project.unwrap_or("")],
+            |row| {
+                Ok(SourceRoot {
+                    root: row.get(0)?,
+                    known: row.get(1)?,
+                    present: row.get(2)?,
+                    last_seq: row.get(3)?,
+                })
+            },
+        )
     }
 
     fn source_from(&self, row: &Row<'_>) -> Result<SourceRow, StoreError> {

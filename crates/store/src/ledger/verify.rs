@@ -347,6 +347,7 @@ impl LedgerRead<'_> {
             ("snapshots", "seq"),
             ("tombstones", "seq"),
             ("digests", "seq"),
+            ("memory_relations", "seq"),
             ("entities", "seq"),
             ("relations", "from_seq"),
             ("todos", "from_seq"),

@@ -14,7 +14,7 @@ use strata_core::{
         name::VaultPath,
         todo::{Priority, Stamps, Status as TodoStatus},
     },
-    memory::{Kind, Status},
+    memory::{Kind, Relation, Status},
     principal::Face,
     scope::Scope,
     signing::{DerivationParams, SecretKey},
@@ -25,8 +25,8 @@ use strata_store::{
     faults::FaultPlan,
     ledger::{
         AccessKind, AccessRow, DigestLink, EntityFilter, EpisodeFilter, EvidenceRow, Ledger, LedgerRead,
-        LedgerWrite, MemoryFilter, Mention, NewAudit, NewEntity, NewEpisode, NewGeneration, NewJob,
-        NewL0Entry, NewMemory, NewRelation, NewReview, NewSnapshot, NewSource, PurgedKind, RawKind,
+        LedgerWrite, MemoryFilter, MemoryRelation, Mention, NewAudit, NewEntity, NewEpisode, NewGeneration,
+        NewJob, NewL0Entry, NewMemory, NewRelation, NewReview, NewSnapshot, NewSource, PurgedKind, RawKind,
         RuleAttributes, SCHEMA, Seq, SourceState, State, TodoOrigin, TodoVersion, VaultChange, set_hash,
     },
 };
@@ -298,6 +298,8 @@ fn fill_newer(fixture: &Fixture) -> Result<(), StoreError> {
             origin: Origin::Inferred,
             confidence: 0.25,
         })?;
+        let relation = Relation::DependsOn;
+        w.relate_memories(&[MemoryRelation { source: digest, relation, target: number, at }], seq)?;
         fill_knowledge(w, seq)?;
         let seq = audited(w, "snapshot_create", "start")?;
         let rows = w.live_at(seq.get())?;

@@ -173,7 +173,7 @@ pub fn key(project: &str) -> CollectionKey {
 pub fn subject(project: &str, body: String) -> Subject {
     Subject {
         collection: key(project),
-        sections: vec![Section { title: String::new(), body }],
+        sections: vec![Section { body, ..Section::default() }],
         group: Group::Alone,
         order: 0,
         owner: String::new(),
@@ -263,7 +263,11 @@ fn document(numbers: &mut Numbers, mark: Mark) -> Change {
         // Of a document that changes, some sections stay as they were.
         let mut own = Numbers::new(number.unsigned_abs() * 97 + place * 13 + numbers.below(3));
         let words = 5 + own.below(400);
-        Section { title: format!("docs > {}", word(own.skewed(5_000))), body: text(&mut own, words) }
+        Section {
+            title: format!("docs > {}", word(own.skewed(5_000))),
+            body: text(&mut own, words),
+            ..Section::default()
+        }
     });
     let sections = sections.collect();
     let subject = Subject {

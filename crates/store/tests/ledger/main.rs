@@ -15,4 +15,5 @@ mod ledger_snapshots;
 mod ledger_tables;
 mod ledger_todos;
 mod ledger_transfer;
+mod memory_relations;
 mod vault_files;

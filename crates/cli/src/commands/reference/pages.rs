@@ -7,7 +7,7 @@ use strata_core::error::ErrorKind;
 use strata_engine::{
     operation::{Audience, Effect, Entry, Toolset},
     registry::OPERATIONS,
-    settings::keys::KEYS,
+    settings::{keys::KEYS, project_keys::PROJECT_KEYS},
 };
 use strata_server::mcp::with_format;
 
@@ -92,6 +92,13 @@ pub(super) fn environment() -> String {
          | variable | setting |\n| --- | --- |\n",
     );
     for (variable, name) in KEYS.iter().filter_map(|key| Some((key.variable?, key.name))) {
+        page.push_str(&format!("| `{variable}` | `{name}` |\n"));
+    }
+    page.push_str(
+        "\n## Variables of memory-engine\n\nLikewise; see [project-config.md](../project-config.md).\n\n\
+         | variable | setting |\n| --- | --- |\n",
+    );
+    for (variable, name) in PROJECT_KEYS.iter().filter_map(|key| Some((key.variable?, key.name))) {
         page.push_str(&format!("| `{variable}` | `{name}` |\n"));
     }
     page.push_str(

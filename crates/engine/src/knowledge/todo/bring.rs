@@ -83,7 +83,7 @@ impl OlderTodo {
         let session = gate.field("source_session_id", self.session.as_deref())?.unwrap_or_default();
         let origin = TodoOrigin {
             id: self.id.to_string(),
-            scope: Scope { branch: None, ..scope.clone() },
+            scope: scope.whole_project(),
             session,
             created_at: self.created_at,
         };

@@ -1,9 +1,6 @@
 //! The index and the files that it holds sections of.
 
-use std::{
-    collections::BTreeSet,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeSet, path::PathBuf};
 
 use strata_embed::Semantic;
 use strata_store::ledger::SourceState;
@@ -114,12 +111,11 @@ impl Examination<'_> {
     pub(super) fn documents(&mut self) -> Result<(), Error> {
         let ledger = self.engine.existing_ledger()?;
         let sources = ledger.read(&self.engine.control(self.call), |r| r.sources(None))?;
-        let file_of = |root: &str, path: &str| Path::new(root).join(path);
         let registered: BTreeSet<PathBuf> = sources
             .iter()
             // Files of the vault have a check of their own.
             .filter(|s| s.state != SourceState::Gone && !documents::is_of_vault(s))
-            .map(|s| file_of(&s.root, &s.path))
+            .map(documents::path_of)
             .collect();
         let missing: Vec<String> =
             registered.iter().filter(|file| !file.exists()).map(|file| file.display().to_string()).collect();

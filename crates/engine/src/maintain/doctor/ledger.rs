@@ -325,6 +325,22 @@ impl Examination<'_> {
 }
 
 impl Examination<'_> {
+    /// Both ends of every relation between memories are there.
+    pub(super) fn memory_relations(&mut self) -> Result<(), Error> {
+        let ledger = self.engine.existing_ledger()?;
+        let dangling =
+            ledger.read(&self.engine.control(self.call), |r| r.dangling_memory_relations(NAMED + 1))?;
+        if dangling.is_empty() {
+            self.ok("relations", "every relation between memories has both its ends");
+            return Ok(());
+        }
+        let shown: Vec<String> =
+            dangling.iter().map(|r| format!("#{} {} #{}", r.source, r.relation, r.target)).collect();
+        let detail = format!("relations between memories that lead nowhere: {}", named(&shown));
+        self.warn("relations", detail, "somebody changed the ledger; compare with a backup");
+        Ok(())
+    }
+
     /// Both ends of every relation and mention of the graph are there.
     pub(super) fn graph(&mut self) -> Result<(), Error> {
         let ledger = self.engine.existing_ledger()?;

@@ -1,6 +1,6 @@
 //! The lines of an export on their way in: through the gate, and past the policy.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use serde_json::Value;
 use strata_core::{
@@ -8,7 +8,7 @@ use strata_core::{
     error::ParseError,
     id::Id,
     knowledge::name::{Name, NameError, VaultPath},
-    memory::{Kind, Layer, Status},
+    memory::{Kind, Layer, Relation, Status},
     policy::{self, Action, Verdict},
     principal::{Principal, PrincipalKind},
     scope::Scope,
@@ -30,8 +30,8 @@ use crate::{
     error::Error,
     gate::Gate,
     maintain::transfer::{
-        EpisodeLine, EvidenceLine, L0EntryLine, LOAD, Line, MemoryLine, PurgedLine, ReviewLine, RuleLine,
-        ScopeFields, SnapshotLine, StateLine, record_of,
+        EpisodeLine, EvidenceLine, L0EntryLine, LOAD, Line, MemoryLine, MemoryRelationLine, PurgedLine,
+        ReviewLine, RuleLine, ScopeFields, SnapshotLine, StateLine, record_of,
     },
     operation::Call,
     snapshot,
@@ -64,6 +64,8 @@ pub(super) struct IncomingMemory {
     pub(super) superseded_reason: Option<String>,
     /// What it distils: ids, and whether it quotes them.
     pub(super) distils: Vec<(String, bool)>,
+    /// How it stands to others, by their ids, and since when.
+    pub(super) relations: Vec<(Relation, String, Timestamp)>,
 }
 
 /// A state that a memory had, since when, and who brought it.
@@ -201,6 +203,7 @@ impl Incoming {
             rules,
             superseded_by: line.superseded_by.as_deref().map(whole_id).transpose()?.map(|id| id.to_string()),
             superseded_reason: gate.field("superseded_reason", line.superseded_reason.as_deref())?,
+            relations: line.relations.iter().map(relation).collect::<Result<_, Error>>()?,
             distils: line
                 .distils
                 .iter()
@@ -273,10 +276,13 @@ impl Incoming {
         }
         self.cut_foreign_links(engine, call)?;
         let name = call.principal.to_string();
+        let ids: HashSet<String> = self.memories.iter().map(|memory| memory.new.id.to_string()).collect();
         for memory in &mut self.memories {
             memory.new.writer.clone_from(&name);
             // What counts as distilled is for the night to say.
             memory.distils.clear();
+            // Nor may it stand beside what is here already, which others wrote.
+            memory.relations.retain(|(_, target, _)| ids.contains(target));
         }
         self.episodes.iter_mut().for_each(|(_, e)| e.writer.clone_from(&name));
         self.snapshots.iter_mut().for_each(|s| s.who.clone_from(&name));
@@ -368,7 +374,13 @@ pub(super) fn scope(gate: &mut Gate, fields: &ScopeFields) -> Result<Scope, Erro
             .ok_or_else(|| Error::argument("scope", "has no namespace", "shared is the default one"))?,
         project: gate.field("project", fields.project.as_deref())?,
         branch: gate.field("branch", fields.branch.as_deref())?,
+        ancestors: Vec::new(),
     })
+}
+
+fn relation(line: &MemoryRelationLine) -> Result<(Relation, String, Timestamp), Error> {
+    let word = Relation::parse(&line.relation).map_err(|e| Error::parse("relation", &e))?;
+    Ok((word, whole_id(&line.target)?.to_string(), Timestamp(line.at)))
 }
 
 /// What a rule had, with its record.

@@ -9,8 +9,8 @@ use strata_core::{
 use strata_store::{
     error::StoreError,
     ledger::{
-        DigestLink, LedgerWrite, NewAudit, NewEpisode, NewL0Entry, NewMemory, NewReview, NewSnapshot,
-        PurgedKind, RawKind, ReviewDecision, Seq, State,
+        DigestLink, LedgerWrite, MemoryRelation, NewAudit, NewEpisode, NewL0Entry, NewMemory, NewReview,
+        NewSnapshot, PurgedKind, RawKind, ReviewDecision, Seq, State,
     },
 };
 
@@ -33,8 +33,8 @@ pub(super) struct Loading<'a> {
     pub(super) call: &'a Call<'a>,
     pub(super) actors: &'a Actors,
     pub(super) loaded: Response,
-    /// Digests that came in: id, number, the change that brought them.
-    pub(super) digests: Vec<(String, i64, Seq)>,
+    /// Digests, and memories that stand to others, that came in: id, number, the change that brought them.
+    pub(super) linked: Vec<(String, i64, Seq)>,
 }
 
 impl Loading<'_> {
@@ -59,6 +59,7 @@ impl Loading<'_> {
         self.snapshots(&snapshots, &places)?;
         self.episodes(&incoming.episodes)?;
         self.digests(&incoming.memories)?;
+        self.memory_relations(&incoming.memories)?;
         self.reviews(&incoming.reviews)?;
         self.todos(&incoming.todos)?;
         self.l0_entries(&incoming.l0_entries)?;
@@ -139,8 +140,9 @@ impl Loading<'_> {
                 successor.as_ref().map(|(_, why)| why.as_str()).or(memory.superseded_reason.as_deref());
             self.w.load_memory(number, &memory.new, &history, (by, reason))?;
             self.rules(memory, number)?;
-            if let (Some((seq, _)), false) = (history.last(), memory.distils.is_empty()) {
-                self.digests.push((memory.new.id.to_string(), number, *seq));
+            let alone = memory.distils.is_empty() && memory.relations.is_empty();
+            if let (Some((seq, _)), false) = (history.last(), alone) {
+                self.linked.push((memory.new.id.to_string(), number, *seq));
             }
             self.loaded.memories += 1;
         }
@@ -288,7 +290,7 @@ impl Loading<'_> {
     fn digests(&mut self, memories: &[IncomingMemory]) -> Result<(), StoreError> {
         let distils: HashMap<&str, &[(String, bool)]> =
             memories.iter().map(|m| (m.new.id.as_str(), m.distils.as_slice())).collect();
-        for (id, number, seq) in std::mem::take(&mut self.digests) {
+        for (id, number, seq) in &self.linked {
             let mut links = Vec::new();
             for (source, quoted) in distils.get(id.as_str()).copied().unwrap_or_default() {
                 let found = match self.w.episode(source)? {
@@ -297,7 +299,23 @@ impl Loading<'_> {
                 };
                 links.extend(found.map(|(kind, source)| DigestLink { kind, source, quoted: *quoted }));
             }
-            self.w.link_digest(number, &links, seq)?;
+            self.w.link_digest(*number, &links, *seq)?;
+        }
+        Ok(())
+    }
+
+    /// Relates the memories that came in to those that they stand to, as far as these are here.
+    fn memory_relations(&mut self, memories: &[IncomingMemory]) -> Result<(), StoreError> {
+        let known: HashMap<&str, &IncomingMemory> =
+            memories.iter().map(|memory| (memory.new.id.as_str(), memory)).collect();
+        for (id, number, seq) in std::mem::take(&mut self.linked) {
+            let mut found = Vec::new();
+            for (relation, target, at) in known.get(id.as_str()).into_iter().flat_map(|m| &m.relations) {
+                let target = self.w.memory(target)?.map(|memory| memory.number);
+                let of = |target| MemoryRelation { source: number, relation: *relation, target, at: *at };
+                found.extend(target.filter(|target| *target != number).map(of));
+            }
+            self.w.relate_memories(&found, seq)?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! What tells a text from everything else in the home: the pieces whose absence proves that it is gone.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use strata_core::graph::Origin;
 use strata_store::{
@@ -41,7 +41,7 @@ pub(super) fn telling_fragments(
     let mut files: Vec<PathBuf> = documents
         .iter()
         .filter(|s| s.state == SourceState::Present && !documents::is_of_vault(s))
-        .map(|s| Path::new(&s.root).join(&s.path))
+        .map(documents::path_of)
         .collect();
     files.dedup();
     for file in files {

@@ -38,11 +38,11 @@ pub(super) fn document(
     let missing = || Error::NotFound { what: "document section", id: id.to_string(), hint: hint.into() };
     let (_, part) = documents::parse_id(id);
     let row = row.filter(|row| row.state == SourceState::Present).ok_or_else(missing)?;
-    let scope = Scope { namespace: row.namespace.clone(), project: row.project.clone(), branch: None };
+    let scope = Scope { namespace: row.namespace.clone(), project: row.project.clone(), ..Scope::user() };
     if !sees_scope(call, &scope) {
         return Err(missing());
     }
-    let path = std::path::Path::new(&row.root).join(&row.path);
+    let path = documents::path_of(&row);
     let sections = documents::sections_of(&row, vault_text.as_deref())?;
     let section = documents::section_of_part(&sections, part).ok_or_else(missing)?;
     Ok(DocumentView {

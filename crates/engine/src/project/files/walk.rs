@@ -1,0 +1,150 @@
+//! What lies in a project: every file that its rules let be read, with size and time, in no order.
+
+use std::{
+    path::Path,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use ignore::{DirEntry, WalkBuilder, WalkState};
+use strata_core::{cancel::Cancel, time::Timestamp};
+use strata_store::files::modified;
+
+use super::{gate::Gate, kind::HUMAN_FILES};
+
+/// Threads that walk.
+const THREADS: usize = 4;
+
+/// Problems that are told; of more, the first.
+const TOLD: usize = 20;
+
+/// A file as a walk saw it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// Below the root, with `/`.
+    pub(crate) path: String,
+    /// Bytes.
+    pub(crate) size: u64,
+    /// When it was last changed.
+    pub(crate) mtime: Timestamp,
+}
+
+/// What a walk found.
+#[derive(Debug, Default)]
+pub(crate) struct Walk {
+    /// The files, sorted by path.
+    pub(crate) files: Vec<Seen>,
+    /// Folders that could not be looked into, below the root: what was known in them counts as there.
+    pub(crate) closed: Vec<String>,
+    /// What was wrong, for people.
+    pub(crate) problems: Vec<String>,
+    /// Whether there was nothing in the root at all, not even what is excluded: a drive that is not mounted looks so.
+    pub(crate) is_void: bool,
+}
+
+/// Walks the project of a gate: `.gitignore` and `.strataignore` are obeyed, links are not followed.
+pub(crate) fn walk(gate: &Gate, cancel: &Cancel) -> Walk {
+    let root = gate.root();
+    let found: Mutex<Walk> = Mutex::default();
+    let entries = AtomicUsize::new(0);
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let walker = builder(gate).threads(cores.min(THREADS)).build_parallel();
+    walker.run(|| {
+        let mut own = Own { into: &found, files: Vec::new() };
+        let entries = &entries;
+        Box::new(move |entry| {
+            if cancel.is_cancelled() {
+                return WalkState::Quit;
+            }
+            entries.fetch_add(1, Ordering::Relaxed);
+            match entry {
+                Ok(entry) => own.files.extend(seen(gate, &entry)),
+                Err(error) => own.fail(root, &error),
+            }
+            WalkState::Continue
+        })
+    });
+    let mut walk = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    // Git leaves out what `.gitignore` names, and these files are a person's whatever it says.
+    walk.files.retain(|file| !HUMAN_FILES.contains(&file.path.as_str()));
+    walk.files.extend(HUMAN_FILES.iter().filter_map(|path| human(root, path)));
+    walk.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    // The root is an entry, too.
+    walk.is_void =
+        entries.into_inner() <= 1 && std::fs::read_dir(root).is_ok_and(|mut all| all.next().is_none());
+    walk
+}
+
+fn builder(gate: &Gate) -> WalkBuilder {
+    let root = gate.root().to_path_buf();
+    let mut builder = WalkBuilder::new(&root);
+    builder.hidden(false).require_git(false).follow_links(false).max_filesize(None);
+    builder.add_custom_ignore_filename(".strataignore");
+    // The filter needs an owner of its own: it outlives this function.
+    let excluded = gate.folders();
+    builder.filter_entry(move |entry| {
+        let is_folder = entry.file_type().is_some_and(|sort| sort.is_dir());
+        if !is_folder || entry.depth() == 0 {
+            return true;
+        }
+        below(&root, entry.path()).is_some_and(|folder| excluded.enters(&folder))
+    });
+    builder
+}
+
+/// What one thread has found; it is handed on when the thread is done.
+struct Own<'w> {
+    into: &'w Mutex<Walk>,
+    files: Vec<Seen>,
+}
+
+impl Own<'_> {
+    fn fail(&self, root: &Path, error: &ignore::Error) {
+        let mut walk = self.into.lock().unwrap_or_else(PoisonError::into_inner);
+        walk.closed.extend(path_of(error).and_then(|path| below(root, path)));
+        if walk.problems.len() < TOLD {
+            walk.problems.push(crate::project::storable(&error.to_string()));
+        }
+    }
+}
+
+impl Drop for Own<'_> {
+    fn drop(&mut self) {
+        let mut walk = self.into.lock().unwrap_or_else(PoisonError::into_inner);
+        walk.files.append(&mut self.files);
+    }
+}
+
+fn path_of(error: &ignore::Error) -> Option<&Path> {
+    match error {
+        ignore::Error::WithPath { path, .. } => Some(path),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => path_of(err),
+        _ => None,
+    }
+}
+
+fn seen(gate: &Gate, entry: &DirEntry) -> Option<Seen> {
+    if !entry.file_type().is_some_and(|sort| sort.is_file()) {
+        return None;
+    }
+    let path = below(gate.root(), entry.path())?;
+    if !gate.admits(&path) {
+        return None;
+    }
+    let metadata = entry.metadata().ok()?;
+    let file = Seen { path, size: metadata.len(), mtime: modified(&metadata) };
+    (file.size <= gate.max_bytes()).then_some(file)
+}
+
+fn human(root: &Path, path: &str) -> Option<Seen> {
+    let metadata = std::fs::symlink_metadata(root.join(path)).ok().filter(std::fs::Metadata::is_file)?;
+    Some(Seen { path: path.to_owned(), size: metadata.len(), mtime: modified(&metadata) })
+}
+
+/// A path below the root, with `/`. One that is not Unicode cannot be written down.
+fn below(root: &Path, path: &Path) -> Option<String> {
+    let rest = path.strip_prefix(root).ok()?.to_str()?;
+    Some(if cfg!(windows) { rest.replace('\\', "/") } else { rest.to_owned() })
+}

@@ -1,0 +1,230 @@
+//! What the caller is working on, and how much nearer that brings a hit.
+//!
+//! The ranking knows words and meaning; what a project adds to them is said here, once for every search that a caller gives files,
+//! symbols, a branch or a kind of work. The sum of what is added is bounded: nothing is found for its place alone, and of two hits the one that
+//! says far more stays before the one that lies nearer.
+
+use std::{cmp::Ordering, collections::HashSet};
+
+use strata_core::{
+    memory::Status,
+    project::{intent::Intent, paths::Place, routing::compatibility},
+    time::Timestamp,
+};
+
+use super::{
+    item::{Item, metadata},
+    search::{Hit, Outcome},
+};
+use crate::project::node::branch_scope;
+
+/// How many times as many hits as are asked for are weighed anew.
+pub(super) const CHOICE: usize = 3;
+/// Symbols whose words take part in the search.
+const SYMBOLS: usize = 8;
+/// Files that hits are compared with.
+const FILES: usize = 32;
+
+/// What each signal adds at most, as a share of the best hit's score.
+const PATH: f32 = 0.12;
+const PROXIMITY: f32 = 0.06;
+const SYMBOL: f32 = 0.15;
+const INTENT: f32 = 0.06;
+const BRANCH: f32 = 0.06;
+const FRESHNESS: f32 = 0.02;
+/// What a memory loses whose ground has moved, and one that is disputed.
+const STALE: f32 = 0.10;
+const DISPUTED: f32 = 0.03;
+
+/// Microseconds in which what the freshness of a source counts is halved: 180 days.
+const HALF_LIFE: f64 = 180.0 * 86_400_000_000.0;
+
+/// What a caller is working on.
+#[derive(Debug, Clone, Default)]
+pub struct Focus {
+    files: Vec<Place>,
+    symbols: Vec<String>,
+    branch: Option<String>,
+    intent: Option<Intent>,
+}
+
+/// How near a hit is to the work: each between 0 and 1, and what they add to the score together.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Nearness {
+    /// Its module or file among those of the work.
+    pub path: f32,
+    /// Its place in the tree against theirs.
+    pub proximity: f32,
+    /// The share of the named symbols that it has.
+    pub symbol: f32,
+    /// How much its kind helps with the work.
+    pub intent: f32,
+    /// Its branch against the caller's.
+    pub branch: f32,
+    /// How new its source is.
+    pub freshness: f32,
+    /// What was added to its score.
+    pub added: f32,
+}
+
+impl Focus {
+    /// What the work is on: paths or modules, symbols, the branch that is checked out, the kind of work. `None` when
+    /// nothing of that is known.
+    pub fn on(
+        files: &[String],
+        symbols: &[String],
+        branch: Option<&str>,
+        intent: Option<Intent>,
+    ) -> Option<Self> {
+        let focus = Self {
+            files: files.iter().take(FILES).map(|file| Place::of(file)).collect(),
+            symbols: symbols
+                .iter()
+                .map(|s| s.trim().to_lowercase())
+                .filter(|s| !s.is_empty())
+                .take(SYMBOLS)
+                .collect(),
+            branch: branch.filter(|branch| !branch.is_empty()).map(str::to_owned),
+            intent: intent.filter(|intent| *intent != Intent::Unknown),
+        };
+        let is_nothing = focus.files.is_empty()
+            && focus.symbols.is_empty()
+            && focus.branch.is_none()
+            && focus.intent.is_none();
+        (!is_nothing).then_some(focus)
+    }
+
+    /// The text that is searched for: the query, and the symbols that it does not name.
+    pub(super) fn words(&self, query: &str) -> String {
+        let said = query.to_lowercase();
+        let mut text = query.to_owned();
+        for symbol in self.symbols.iter().filter(|symbol| !said.contains(symbol.as_str())) {
+            text.push(' ');
+            text.push_str(symbol);
+        }
+        text
+    }
+
+    /// Weighs hits anew and takes the best `limit`.
+    pub(super) fn arrange(&self, mut outcome: Outcome, now: Timestamp, limit: usize) -> Outcome {
+        let best = outcome.hits.iter().map(Hit::score).fold(0.0, f64::max);
+        for hit in &mut outcome.hits {
+            let nearness = self.nearness(&hit.item, now);
+            hit.nearness = Some(Nearness { added: best as f32 * nearness.added, ..nearness });
+        }
+        // The sort is stable: what is equal stays in the order of the ranking.
+        outcome.hits.sort_by(|a, b| b.score().partial_cmp(&a.score()).unwrap_or(Ordering::Equal));
+        outcome.has_more |= outcome.hits.len() > limit;
+        let beyond = outcome.hits.split_off(limit.min(outcome.hits.len()));
+        let room = outcome.near_misses.capacity().max(NEAR_MISSES);
+        let below = std::mem::take(&mut outcome.near_misses);
+        outcome.near_misses =
+            beyond.into_iter().map(|hit| (hit, "beyond the limit")).chain(below).take(room).collect();
+        outcome
+    }
+
+    fn nearness(&self, item: &Item, now: Timestamp) -> Nearness {
+        let place = place(item);
+        let most = |of: &dyn Fn(&Place, &Place) -> f32| {
+            let here = place.as_ref()?;
+            self.files.iter().map(|file| of(here, file)).reduce(f32::max)
+        };
+        let mut near = Nearness {
+            path: most(&Place::overlap).unwrap_or(0.0),
+            proximity: most(&Place::proximity).unwrap_or(0.0),
+            symbol: self.symbol_share(item),
+            intent: 0.0,
+            branch: 0.0,
+            freshness: freshness(item, now),
+            added: 0.0,
+        };
+        let mut lost = 0.0;
+        if let Item::Memory(memory) = item {
+            near.intent = self.intent.map_or(0.0, |intent| compatibility(intent, memory.kind.as_str()));
+            near.branch = self.branch.as_deref().map_or(0.0, |here| match &memory.scope.branch {
+                Some(branch) if branch == here => 1.0,
+                Some(_) => 0.7,
+                None => scope_priority(branch_scope(memory)),
+            });
+            lost = match memory.state.status {
+                Status::Stale => STALE,
+                Status::NeedsReview => DISPUTED,
+                _ => 0.0,
+            };
+        }
+        near.added = PATH * near.path
+            + PROXIMITY * near.proximity
+            + SYMBOL * near.symbol
+            + INTENT * near.intent
+            + BRANCH * near.branch
+            + FRESHNESS * near.freshness
+            - lost;
+        near
+    }
+
+    /// The share of the named symbols that an item has: whole where it is called by one, less where it only mentions it.
+    fn symbol_share(&self, item: &Item) -> f32 {
+        if self.symbols.is_empty() {
+            return 0.0;
+        }
+        let (called, text) = match item {
+            Item::Memory(memory) => {
+                (format!("{} {}", memory.title, memory.tags.join(" ")), memory.body.as_str())
+            }
+            Item::Document(part) => (part.section.title.clone(), part.section.body.as_str()),
+            Item::Episode(event) => (String::new(), event.text.as_str()),
+        };
+        let (called, mentioned) = (identifiers(&called), identifiers(text));
+        let share = |symbol: &String| {
+            let last = symbol.rsplit(['.', ':', '#']).next().unwrap_or(symbol);
+            if called.contains(last) {
+                1.0
+            } else if mentioned.contains(last) {
+                0.5
+            } else {
+                0.0
+            }
+        };
+        self.symbols.iter().map(share).sum::<f32>() / self.symbols.len() as f32
+    }
+}
+
+/// Near misses that are kept where the search had none.
+const NEAR_MISSES: usize = 10;
+
+/// How a memory that is on no branch follows branches, as a share.
+fn scope_priority(scope: &str) -> f32 {
+    match scope {
+        "current_branch" => 1.0,
+        "inherited_branch" => 0.7,
+        "mainline" => 0.5,
+        "historical" => 0.2,
+        _ => 0.3,
+    }
+}
+
+/// Where something lies in the project, as far as it says.
+fn place(item: &Item) -> Option<Place> {
+    match item {
+        Item::Document(part) => Some(Place::of(&part.file.path)),
+        Item::Memory(memory) => {
+            let told = || metadata(&memory.metadata).get("source_path").cloned();
+            memory.module_path.clone().or_else(told).map(|path| Place::of(&path))
+        }
+        Item::Episode(_) => None,
+    }
+}
+
+/// How new what an item rests on is: 1 just now, half after 180 days.
+fn freshness(item: &Item, now: Timestamp) -> f32 {
+    let age = now.0.saturating_sub(item.created_at().0).max(0) as f64;
+    (-age / HALF_LIFE).exp2() as f32
+}
+
+/// The identifiers of a text in lower case.
+fn identifiers(text: &str) -> HashSet<String> {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect()
+}
