@@ -120,13 +120,7 @@ impl Beside {
     /// Brings index and search up to date with a write, and looks at what was written.
     fn of(engine: &Engine, call: &Call<'_>, kind: &'static str, written: &Written, gate: Gate) -> Self {
         let synced = l0::sync_after(engine, call, written);
-        let vector_sync_error = match engine.follow_truth(call) {
-            Ok(caught_up) if caught_up.behind == 0 => None,
-            Ok(caught_up) => {
-                Some(format!("changes not indexed yet: {}; they are searched directly", caught_up.behind))
-            }
-            Err(error) => Some(error.to_string()),
-        };
+        let vector_sync_error = written.unindexed.clone();
         Self {
             l0_synced: synced.l0_synced,
             l0_sync: (!synced.l0_synced).then_some(synced.l0_sync_report),
