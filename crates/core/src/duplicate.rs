@@ -161,6 +161,16 @@ impl<'t> Prepared<'t> {
         self.read.as_ref().map_or_else(|| bands(self.text), |read| shingle::bands(&read.reading))
     }
 
+    /// As [`compare`]; `None` when the two are different statements, which takes less to tell.
+    pub fn compare_if_like(&self, other: &Prepared<'_>) -> Option<Comparison> {
+        if let (Some(a), Some(b)) = (&self.read, &other.read)
+            && is_surely_different(a, b)
+        {
+            return None;
+        }
+        Some(self.compare(other)).filter(|found| found.verdict != Verdict::Different)
+    }
+
     /// As [`compare`].
     pub fn compare(&self, other: &Prepared<'_>) -> Comparison {
         match (&self.read, &other.read) {
@@ -254,6 +264,14 @@ fn judge(a: &Read, b: &Read, shared: f64) -> Comparison {
         (found.values, verdict)
     };
     Comparison { similarity, frame_similarity, differences, verdict }
+}
+
+/// Whether too little of the wording is shared for any verdict but [`Verdict::Different`], whatever else differs.
+fn is_surely_different(a: &Read, b: &Read) -> bool {
+    a.whole.with(&b.whole) < NEAR
+        && a.frame.with(&b.frame) < SAME_STATEMENT
+        && exchange::align(&a.reading.units, &b.reading.units).around_one_exchange() < SAME_STATEMENT
+        && !same_sequence(&a.reading, &b.reading)
 }
 
 fn same_sequence(a: &Reading, b: &Reading) -> bool {

@@ -15,7 +15,7 @@ use std::ops::Range;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 pub use body::{Body, OpenBlock};
-pub use outline::{Entry, Outline, body_of, find_entry, heading_key, strip_marks};
+pub use outline::{Entry, Outline, Shape, body_of, find_entry, heading_key, strip_marks};
 pub use split::split_long;
 
 /// A heading with the text up to the next heading of any level, or the text before the first heading.

@@ -1,7 +1,31 @@
 //! Laws of the duplicate search that hold for any text, long ones too.
 
 use proptest::prelude::*;
-use strata_core::duplicate::{DifferenceKind, Verdict, bands, compare, identity};
+use strata_core::duplicate::{DifferenceKind, Prepared, Readings, Verdict, bands, compare, identity};
+
+/// Words of statements, values, and what turns a meaning.
+const WORDS: [&str; 20] = [
+    "the",
+    "pool",
+    "holds",
+    "20",
+    "40",
+    "connections",
+    "not",
+    "never",
+    "Elena",
+    "port",
+    "8080",
+    "网关",
+    "监听",
+    "is",
+    "enabled",
+    "disabled",
+    "db-1",
+    "stable",
+    "unstable",
+    "on",
+];
 
 proptest! {
     #[test]
@@ -20,6 +44,21 @@ proptest! {
         prop_assert!((0.0..=1.0).contains(&there.similarity) && (0.0..=1.0).contains(&there.frame_similarity));
         let told_apart = matches!(there.verdict, Verdict::ChangedValue | Verdict::Opposed);
         prop_assert!(!told_apart || !there.differences.is_empty());
+    }
+
+    /// What is sure to be different is told sooner, and what was read before reads the same.
+    #[test]
+    fn a_short_look_says_what_a_long_one_does(
+        a in prop::collection::vec(prop::sample::select(&WORDS[..]), 0..14),
+        b in prop::collection::vec(prop::sample::select(&WORDS[..]), 0..14),
+    ) {
+        let (a, b) = (a.join(" "), b.join(" "));
+        let readings = Readings::default();
+        let whole = compare(&a, &b);
+        let wanted = Some(whole).filter(|found| found.verdict != Verdict::Different);
+        for _ in 0..2 {
+            prop_assert_eq!(Prepared::new(&a).compare_if_like(&readings.read(&b)), wanted.clone());
+        }
     }
 
     #[test]

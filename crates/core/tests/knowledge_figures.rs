@@ -197,6 +197,7 @@ fn a_write_is_decided_in_time_by_the_size_of_the_file() {
         least_alike: None,
         meaning: Meaning::unknown(),
         readings: &Readings::default(),
+        parsed: None,
     };
     let (made, took) = least(|| decide(Some(&vault[0].1), &write, None).expect("decided"));
     println!("a write into one file of {SECTIONS} sections: {:.1} ms", took.as_secs_f64() * 1e3);

@@ -87,6 +87,7 @@ fn injected(
         least_alike: None,
         meaning: Meaning::unknown(),
         readings: &Readings::default(),
+        parsed: None,
     };
     decide(text, &write, None)
 }

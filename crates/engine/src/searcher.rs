@@ -243,8 +243,9 @@ impl LedgerTruth<'_> {
         let readers: Readers<'_> =
             roots.into_iter().filter_map(|root| Some((root, Reader::of(root)?))).collect();
         let one = |file: &&File| document_subject(tenant, file, &readers);
-        let cores = thread::available_parallelism().map_or(1, NonZero::get);
-        let threads = (files.len() / FILES_PER_THREAD).clamp(1, cores);
+        let cores = || thread::available_parallelism().map_or(1, NonZero::get);
+        let wanted = files.len() / FILES_PER_THREAD;
+        let threads = if wanted > 1 { wanted.min(cores()) } else { 1 };
         if threads == 1 {
             return files.iter().map(one).collect();
         }

@@ -148,6 +148,21 @@ pub fn modified(metadata: &fs::Metadata) -> Timestamp {
     Timestamp(since.and_then(|since| i64::try_from(since.as_micros()).ok()).unwrap_or(0))
 }
 
+/// When a file, its name or its rights were last changed, by the clock of the file system; 0 where it does not say. Unlike
+/// [`modified`] nobody can set it.
+pub fn touched(metadata: &fs::Metadata) -> Timestamp {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        Timestamp(metadata.ctime().saturating_mul(1_000_000).saturating_add(metadata.ctime_nsec() / 1_000))
+    }
+    #[cfg(not(unix))]
+    {
+        let _unknown = metadata;
+        Timestamp(0)
+    }
+}
+
 /// Fails with [`Conflict::FileMoved`] unless the file holds `before` (`None`: does not exist).
 fn still_holds(path: &Path, before: Option<&[u8]>) -> Result<(), StoreError> {
     let found = match fs::read(path) {

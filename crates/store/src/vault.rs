@@ -50,6 +50,8 @@ pub struct FoundFile {
     pub size: u64,
     /// When it was last changed, as the file system says.
     pub modified: Timestamp,
+    /// When something of it was last changed, which nobody can set; 0 where the system does not say.
+    pub touched: Timestamp,
 }
 
 /// Something in a namespace's folder that is no file of the vault, and why.
@@ -419,5 +421,6 @@ fn examine(entry: &fs::DirEntry, place: &str) -> Result<FoundFile, String> {
         ));
     }
     let metadata = entry.metadata().map_err(|error| error.to_string())?;
-    Ok(FoundFile { path, size: metadata.len(), modified: files::modified(&metadata) })
+    let (modified, touched) = (files::modified(&metadata), files::touched(&metadata));
+    Ok(FoundFile { path, size: metadata.len(), modified, touched })
 }

@@ -121,7 +121,7 @@ pub fn resolve(
     let action = match mode {
         Mode::Append => target.map_or(Action::Create, Action::Append),
         Mode::Merge => merge(target, content, known, likest.as_ref(), bands),
-        Mode::Upsert => upsert(target, content, known, likest.as_ref(), bands),
+        Mode::Upsert => upsert((target, content), known, likest.as_ref(), bands, readings),
     };
     Resolution { action, likest }
 }
@@ -146,11 +146,11 @@ fn merge_into(index: usize, content: &str, known: &[Known<'_>]) -> Action {
 }
 
 fn upsert(
-    target: Option<usize>,
-    content: &str,
+    (target, content): (Option<usize>, &str),
     known: &[Known<'_>],
     likest: Option<&Likeness>,
     bands: &Bands,
+    readings: &Readings,
 ) -> Action {
     let fresh = target.map_or(Action::Create, Action::Append);
     let Some(like) = likest else { return fresh };
@@ -160,7 +160,7 @@ fn upsert(
         Verdict::ChangedValue | Verdict::Opposed
             if is_target
                 && is_about_one_thing(&like.differences)
-                && covers(content, known[like.index].body) =>
+                && covers(content, known[like.index].body, readings) =>
         {
             Action::Replace(like.index)
         }
@@ -204,17 +204,17 @@ fn likest(
         Likeness { cosine: cosine_of(index), ..like(index, &found) }
     };
     let clash = |index: usize| {
-        let found = changed_statement(content, known[index].body)?;
+        let found = changed_statement(content, known[index].body, readings)?;
         Some(Likeness { cosine: cosine_of(index), ..like(index, &found) })
     };
     let of_target = target.map(read).filter(|like| like.verdict != Verdict::Different);
     if let Some(found) = of_target.or_else(|| target.and_then(clash)) {
         return Some(found);
     }
-    let worded = nearest(target, content, known)
-        .into_iter()
-        .map(read)
-        .filter(|like| like.verdict != Verdict::Different);
+    let worded = nearest(target, content, known).into_iter().filter_map(|index| {
+        let found = text.compare_if_like(&readings.read(known[index].body))?;
+        Some(Likeness { cosine: cosine_of(index), ..like(index, &found) })
+    });
     let by_words = worded.max_by(|a, b| rank(a).cmp(&rank(b)).then(a.similarity.total_cmp(&b.similarity)));
     by_words.or_else(|| {
         let mut near: Vec<Likeness> = by_meaning(target, known.len(), neighbours, bands)
@@ -314,27 +314,27 @@ fn names_two_things(differences: &[Difference]) -> bool {
 const MAX_STATEMENTS: (usize, usize) = (24, 96);
 
 /// A statement of `old` that `new` makes again with another value, where the texts as wholes are different.
-fn changed_statement(new: &str, old: &str) -> Option<Comparison> {
+fn changed_statement(new: &str, old: &str, readings: &Readings) -> Option<Comparison> {
     let old: Vec<Statement<'_>> = Statement::all(old).take(MAX_STATEMENTS.1).collect();
     let new: Vec<Statement<'_>> = Statement::all(new).take(MAX_STATEMENTS.0).collect();
     let near =
         |new| old.iter().filter(move |old: &&Statement<'_>| old.is_near(new)).map(move |old| (new, old));
     let pairs = new.iter().flat_map(near);
-    pairs.map(|(new, old)| new.read().compare(old.read())).find(|found| {
+    pairs.filter_map(|(new, old)| new.read(readings).compare_if_like(old.read(readings))).find(|found| {
         let changed = matches!(found.verdict, Verdict::ChangedValue | Verdict::Opposed);
         changed && is_about_one_thing(&found.differences)
     })
 }
 
 /// Whether every statement of `old` is made again in `new`, be it with another value. Of long texts it is not known.
-fn covers(new: &str, old: &str) -> bool {
+fn covers(new: &str, old: &str, readings: &Readings) -> bool {
     let new: Vec<Statement<'_>> = Statement::all(new).take(MAX_STATEMENTS.1 + 1).collect();
     let old: Vec<Statement<'_>> = Statement::all(old).take(MAX_STATEMENTS.1 + 1).collect();
     if new.len().max(old.len()) > MAX_STATEMENTS.1 {
         return false;
     }
     let says = |new: &Statement<'_>, old: &Statement<'_>| {
-        old.is_near(new) && new.read().compare(old.read()).verdict != Verdict::Different
+        old.is_near(new) && new.read(readings).compare_if_like(old.read(readings)).is_some()
     };
     old.iter().all(|old| new.iter().any(|new| says(new, old)))
 }
@@ -351,8 +351,8 @@ impl<'t> Statement<'t> {
         statements(text).into_iter().map(|text| Self { text, words: Words::of(text), read: OnceCell::new() })
     }
 
-    fn read(&self) -> &Prepared<'t> {
-        self.read.get_or_init(|| Prepared::new(self.text))
+    fn read(&self, readings: &Readings) -> &Prepared<'t> {
+        self.read.get_or_init(|| readings.read(self.text))
     }
 
     /// Two statements that a comparison does not call different have more than a third of their words in common.
@@ -487,6 +487,21 @@ mod tests {
     fn a_short_text_is_no_duplicate_of_a_longer_one() {
         assert_eq!(action(Mode::Upsert, "Port", "5432", &[("Database", POOL)]), Action::Create);
         assert_eq!(action(Mode::Upsert, "Database", "5432", &[("Database", POOL)]), Action::Append(0));
+    }
+
+    /// Of a list of values nothing but its name is shared: with four of them that is a fifth of the words.
+    #[test]
+    fn texts_that_share_less_than_a_fifth_of_their_words_are_not_compared() {
+        let values = |from: usize, count: usize| {
+            let values: Vec<String> = (from..from + count).map(|value| value.to_string()).collect();
+            format!("limits {}", values.join(" "))
+        };
+        let found = |count: usize| {
+            let known = values(11, count);
+            action(Mode::Upsert, "New", &values(51, count), &[("Old", &known)])
+        };
+        assert_eq!(found(4), Action::DeferFusion(0));
+        assert_eq!(found(5), Action::Create);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     duplicate::{Difference, Readings, Verdict},
     markdown::{
-        Body, OpenBlock, Outline,
+        Body, OpenBlock, Outline, Shape,
         edit::{EditError, Heading, Place, insert},
     },
 };
@@ -52,6 +52,8 @@ pub struct Write<'a> {
     pub meaning: Meaning<'a>,
     /// What was read of the sections before.
     pub readings: &'a Readings,
+    /// The file as it was read before, with its shape: it spares reading it again if it is still that one.
+    pub parsed: Option<(&'a str, &'a Shape)>,
 }
 
 impl Write<'_> {
@@ -289,7 +291,11 @@ pub fn decide(
     if !body.as_str().chars().any(|c| !c.is_whitespace() && !c.is_control()) {
         return Err(InjectError::Empty);
     }
-    let outline = Outline::parse(text.unwrap_or_default());
+    let is_parsed = |parsed: &(&str, &Shape)| text == Some(parsed.0);
+    let outline = match (text, write.parsed.filter(is_parsed)) {
+        (Some(text), Some((_, shape))) => shape.outline(text),
+        _ => Outline::parse(text.unwrap_or_default()),
+    };
     let file = File { is_new: text.is_none(), target: outline.find(write.heading.as_str(), None), outline };
     let decided =
         if write.fuse { commit::commit(&file, write, &body) } else { file.resolve(write, &body, elsewhere) };

@@ -54,6 +54,33 @@ pub(super) struct Mark {
     pub(super) start: usize,
 }
 
+/// An outline without its text, to be kept beside it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shape {
+    content: usize,
+    entries: Vec<Entry>,
+    marks: Vec<Mark>,
+}
+
+impl Shape {
+    /// Reads a file.
+    pub fn of(text: &str) -> Self {
+        let Outline { content, entries, marks, .. } = Outline::parse(text);
+        Self { content, entries, marks }
+    }
+
+    /// The sections, in the order of the file.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The outline of `text`, which must be the one that was read.
+    pub fn outline<'t>(&self, text: &'t str) -> Outline<'t> {
+        let Self { content, entries, marks } = self.clone();
+        Outline { text, content, entries, marks }
+    }
+}
+
 impl<'t> Outline<'t> {
     /// Reads a file.
     pub fn parse(text: &'t str) -> Self {
@@ -106,11 +133,6 @@ impl<'t> Outline<'t> {
     /// The sections, in the order of the file.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
-    }
-
-    /// The sections alone, to be kept beside the text.
-    pub fn into_entries(self) -> Vec<Entry> {
-        self.entries
     }
 
     /// What stands before the first section, without the byte order mark and the frontmatter.

@@ -20,7 +20,7 @@ use strata_core::{
 use strata_store::ledger::VaultHead;
 
 pub use edit::{Change, EditAll, Edited, Written, edit, edit_all, record};
-pub(crate) use edit::{Joined, record_where, record_with};
+pub(crate) use edit::{Joined, edit_alone, follow, record_where, record_with};
 pub use event::Event;
 pub(crate) use look::visible;
 pub use look::{Problem, Seen, known, list, look, look_around, look_everywhere, notice};

@@ -112,7 +112,7 @@ impl FilesPlan {
                 (None, false) => Edited::Keep,
             });
         }
-        joined.decide(engine, call, edits)?;
+        joined.decide(engine, edits)?;
         Ok(joined)
     }
 }

@@ -90,7 +90,7 @@ fn layered_60_a_list_fits_into_a_reply_whatever_the_todos_hold() {
         let Some(next) = page["next_offset"].as_u64() else { break };
         (page, pages) = (s.ok("list_todos", json!({ "offset": next, "limit": 20 })), pages + 1);
     }
-    assert_eq!((read.len(), &page["more"], pages > 2), (50, &Value::Null, true), "the end can be read");
+    assert_eq!((read.len(), &page["more"], pages > 1), (50, &Value::Null, true), "the end can be read");
     assert_eq!(s.ok("list_todos", json!({ "offset": 50 }))["count"], 0);
 }
 

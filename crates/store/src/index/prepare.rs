@@ -88,8 +88,10 @@ impl Preparer<'_> {
     }
 
     fn run(&self, tasks: &[Task<'_>]) -> Result<Vec<Prepared>, StoreError> {
-        let cores = thread::available_parallelism().map_or(1, NonZero::get);
-        let threads = (tasks.len() / PER_THREAD).clamp(1, cores);
+        // The system is asked for its cores only where there is work for them: that takes as long as a small write.
+        let cores = || thread::available_parallelism().map_or(1, NonZero::get);
+        let wanted = tasks.len() / PER_THREAD;
+        let threads = if wanted > 1 { wanted.min(cores()) } else { 1 };
         if threads == 1 {
             return tasks.iter().map(|task| task.run(*self)).collect();
         }

@@ -1,7 +1,7 @@
 //! The changes of one transaction: looked up, numbered and written many at a time.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap, btree_map::Entry},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet, btree_map::Entry},
     hash::{BuildHasher, RandomState},
 };
 
@@ -142,7 +142,8 @@ impl<'s, 't, 'b> Slice<'s, 't, 'b> {
             Some((passages, ground)) => self.kept(change, passages, ground, &live)?,
             None => BTreeMap::new(),
         };
-        let stays = |place: &&Place| kept.values().any(|slot| *slot == place.slot);
+        let staying: HashSet<u32> = kept.values().copied().collect();
+        let stays = |place: &&Place| staying.contains(&place.slot);
         let (stay, end): (Vec<&Place>, Vec<&Place>) = live.iter().partition(stays);
         for place in end {
             self.kill(place, change.mark.seq)?;

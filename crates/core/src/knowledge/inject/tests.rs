@@ -34,6 +34,7 @@ fn injected(text: Option<&str>, heading: &str, content: &str, call: &Call<'_>) -
         least_alike: None,
         meaning: Meaning::unknown(),
         readings: &Readings::default(),
+        parsed: None,
     };
     decide(text, &write, None).expect("it can be written")
 }
@@ -101,6 +102,7 @@ fn layered_12_a_short_text_is_stored_whatever_other_places_say() {
         least_alike: None,
         meaning: Meaning::unknown(),
         readings: &readings,
+        parsed: None,
     };
     assert!(stands_in(&format!("before\n\n{POOL}\nafter"), POOL));
     let skipped = decide(None, &write(Mode::Upsert), Some(&elsewhere)).expect("decided");
@@ -140,6 +142,7 @@ fn layered_14_what_says_nothing_is_refused() {
             least_alike: None,
             meaning: Meaning::unknown(),
             readings: &Readings::default(),
+            parsed: None,
         };
         assert_eq!(decide(None, &write, None), Err(InjectError::Empty), "{content:?}");
     }
@@ -207,6 +210,7 @@ fn what_is_near_and_not_near_enough_is_added() {
             least_alike,
             meaning: Meaning::unknown(),
             readings: &Readings::default(),
+            parsed: None,
         };
         decide(Some(&text), &write, None).expect("it can be written")
     };

@@ -1,5 +1,7 @@
 //! `batch_inject_knowledge`: several sections in one call, each with its own answer.
 
+use std::collections::HashSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -140,22 +142,24 @@ impl Operation for BatchInjectKnowledge {
             return Err(Error::argument("items", message, "send several calls"));
         }
         let mut written: Vec<Written> = Vec::new();
-        let mut results = Vec::new();
+        let (mut results, mut changed) = (Vec::new(), HashSet::new());
         for (index, item) in request.items.iter().enumerate() {
             (call.progress)(index as u64, total as u64);
             let outcome = match one(engine, call, &request, item) {
-                Ok(done) => {
-                    written.extend(done.written);
-                    Outcome { index, error: None, hint: None, answer: Answer::Given(Box::new(done.response)) }
+                Ok(Done { response, written: made }) => {
+                    changed.extend(made.as_ref().filter(|made| made.is_changed()).map(|_| index));
+                    written.extend(made);
+                    Outcome { index, error: None, hint: None, answer: Answer::Given(Box::new(response)) }
                 }
                 Err(error) => Outcome::failed(index, item, &error),
             };
             results.push(outcome);
         }
-        let synced = beside::sync(engine, call, &written);
+        let synced = write::follow(engine, call, &mut written);
         let l0_synced = synced.l0_synced;
+        let is_indexed = written.iter().all(|written| written.unindexed.is_none());
         for outcome in &mut results {
-            outcome.conclude(&synced);
+            outcome.conclude(&synced, is_indexed || !changed.contains(&outcome.index));
         }
         let error_count = results.iter().filter(|outcome| outcome.error.is_some()).count();
         let success_count = total - error_count;
@@ -217,9 +221,9 @@ impl Outcome {
     }
 
     /// Tells what became of the index, and counts a refusal among the failures.
-    fn conclude(&mut self, synced: &beside::Synced) {
+    fn conclude(&mut self, synced: &beside::Synced, is_indexed: bool) {
         let Answer::Given(one) = &mut self.answer else { return };
-        one.note_index(synced, false);
+        one.note_followers(synced, false, is_indexed);
         if let Some(error) = one.refusal() {
             self.error = Some(error);
         }

@@ -83,7 +83,7 @@ pub(super) fn elsewhere(files: &[Readable], place: &Place, checked: &Checked<'_>
     }
     let first = checked.content.trim().lines().next().map(str::trim);
     for Readable { head, file } in files {
-        if head.namespace == place.namespace && head.path == place.path {
+        if place.is_of(head) {
             continue;
         }
         // A look at the lines of the whole file spares one at every section of most files.

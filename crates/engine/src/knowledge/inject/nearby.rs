@@ -61,8 +61,7 @@ impl Nearby {
     ) -> Result<Self, Error> {
         let mut found =
             Self { file: None, near: Vec::new(), in_force: InForce::default_bands(), compared: None };
-        let is_target =
-            |file: &&Readable| file.head.namespace == place.namespace && file.head.path == place.path;
+        let is_target = |file: &&Readable| place.is_of(&file.head);
         let target = files.iter().find(is_target).filter(|file| !file.file.entries().is_empty());
         // Who says append, or answers a handshake, has seen what is there.
         let Some(target) = target.filter(|_| checked.mode != Mode::Append && !checked.fuse) else {

@@ -262,7 +262,6 @@ pub(super) struct About<'a> {
     pub(super) nearby: &'a Nearby,
     /// Whether the least likeness by wording was configured.
     pub(super) words_are_set: bool,
-    pub(super) has_vectors: bool,
     pub(super) tag: &'a str,
 }
 
@@ -297,9 +296,12 @@ impl Response {
         }))
     }
 
-    /// Says what became of the index; with several writes the report stands once beside them.
-    pub(super) fn note_index(&mut self, synced: &Synced, has_report: bool) {
+    /// Says what became of the indexes; with several writes the report stands once beside them.
+    pub(super) fn note_followers(&mut self, synced: &Synced, has_report: bool, is_indexed: bool) {
         if let Self::Decided(told) = self {
+            if let Outcome::Kept(kept) = &mut told.outcome {
+                kept.vector_sync_ok = is_indexed;
+            }
             let is_written = matches!(&told.outcome, Outcome::Kept(kept) if kept.bytes_written > 0);
             told.l0_synced = synced.l0_synced && is_written;
             told.l0_sync_report = has_report.then(|| synced.l0_sync_report.clone());
@@ -432,7 +434,7 @@ impl Kept {
             l0_pointer: is_there
                 .then(|| format!("{tag} {}: {summary} → knowledge/{path}", about.place.domain())),
             hint: hint(decided),
-            vector_sync_ok: about.has_vectors,
+            vector_sync_ok: true,
             auto_maintain: serde_json::Map::new(),
             title_diff_hint: title_diff(decided, about),
             stale_residue_hint: stale_residue(decided),

@@ -47,7 +47,7 @@ pub(super) struct Done {
     pub(super) written: Option<Written>,
 }
 
-/// Decides a write and makes it.
+/// Decides a write and makes it. The indexes and the changelog are still to follow: [`follow`].
 pub(super) fn write(engine: &Engine, call: &Call<'_>, asked: &Asked<'_>) -> Result<Done, Error> {
     let seen = vault::look_around(engine, call)?;
     let place = place_of(&seen, call, asked.domain)?;
@@ -63,6 +63,7 @@ pub(super) fn write(engine: &Engine, call: &Call<'_>, asked: &Asked<'_>) -> Resu
     let elsewhere = beside::elsewhere(&files, &place, &checked);
     let nearby = Nearby::of(engine, call, &files, &place, &checked)?;
     let near = nearby.near();
+    let target = files.iter().find(|file| place.is_of(&file.head)).map(|file| &file.file);
     let write = Write {
         domain: &domain,
         heading: &checked.heading,
@@ -76,6 +77,7 @@ pub(super) fn write(engine: &Engine, call: &Call<'_>, asked: &Asked<'_>) -> Resu
         least_alike: engine.settings().config.knowledge.dedup_threshold,
         meaning: nearby.meaning(&near),
         readings: engine.readings(),
+        parsed: target.map(|file| (file.text(), file.shape())),
     };
     let (decided, old_text, written) = make(engine, call, &place, asked, &write, elsewhere.as_ref())?;
     let about = About {
@@ -87,11 +89,15 @@ pub(super) fn write(engine: &Engine, call: &Call<'_>, asked: &Asked<'_>) -> Resu
         redacted: &checked.redacted,
         nearby: &nearby,
         words_are_set: write.least_alike.is_some(),
-        has_vectors: written.unindexed.is_none(),
         tag: beside::tag(engine),
     };
     let response = Response::new(&decided, &about, annotation);
     Ok(Done { response, written: Some(written) })
+}
+
+/// Lets everything follow the writes that were made, and tells of the index of the vault.
+pub(super) fn follow(engine: &Engine, call: &Call<'_>, written: &mut [Written]) -> beside::Synced {
+    vault::follow(engine, call, written, |written| beside::sync(engine, call, written))
 }
 
 /// Where the text goes. A domain is a name; a path names a file in a folder that is there already, and makes none.
@@ -171,7 +177,7 @@ fn make(
     let agent_id = asked.agent_id.map(str::trim).filter(|agent| !agent.is_empty());
     let change = Change { action, agent_id, ..Change::new(asked.tool) };
     let mut made = None;
-    let written = vault::edit(engine, call, place, &change, &mut |text| {
+    let written = vault::edit_alone(engine, call, place, &change, &mut |text| {
         let decided =
             decide(text, write, elsewhere.map(Found::place).as_ref()).map_err(|error| refused(&error))?;
         let operation = Operation::of_write(decided.action.as_str(), decided.is_fusion);

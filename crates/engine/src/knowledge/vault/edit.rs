@@ -1,6 +1,11 @@
 //! The one way in which files of the vault change.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    panic::resume_unwind,
+    sync::{Arc, LazyLock},
+    thread,
+    time::Duration,
+};
 
 use strata_core::{memory::Layer, policy::Action, principal::Principal, time::Timestamp};
 use strata_store::{
@@ -90,8 +95,22 @@ pub fn edit(
     change: &Change<'_>,
     f: &mut dyn FnMut(Option<&str>) -> Result<Edited, Error>,
 ) -> Result<Written, Error> {
+    let mut written = [edit_alone(engine, call, place, change, f)?];
+    follow(engine, call, &mut written, |_| ());
+    let [written] = written;
+    Ok(written)
+}
+
+/// The same, and neither the index nor the changelog follows: the caller is to call [`follow`].
+pub(crate) fn edit_alone(
+    engine: &Engine,
+    call: &Call<'_>,
+    place: &Place,
+    change: &Change<'_>,
+    f: &mut dyn FnMut(Option<&str>) -> Result<Edited, Error>,
+) -> Result<Written, Error> {
     let mut one = |texts: &[Option<&str>]| Ok(vec![f(texts.first().copied().flatten())?]);
-    let written = edit_all(engine, call, std::slice::from_ref(place), change, &mut one)?;
+    let written = store_all(engine, call, std::slice::from_ref(place), change, &mut one)?;
     written.into_iter().next().ok_or_else(|| Error::Internal("an edit of one file gave none".into()))
 }
 
@@ -104,6 +123,18 @@ pub type EditAll<'f> = dyn FnMut(&[Option<&str>]) -> Result<Vec<Edited>, Error> 
 /// # Errors
 /// As for [`edit`]; an argument error when a place is named twice.
 pub fn edit_all(
+    engine: &Engine,
+    call: &Call<'_>,
+    places: &[Place],
+    change: &Change<'_>,
+    f: &mut EditAll<'_>,
+) -> Result<Vec<Written>, Error> {
+    let mut written = store_all(engine, call, places, change, f)?;
+    follow(engine, call, &mut written, |_| ());
+    Ok(written)
+}
+
+fn store_all(
     engine: &Engine,
     call: &Call<'_>,
     places: &[Place],
@@ -125,13 +156,7 @@ pub fn edit_all(
         }
         let steps = held.into_iter().zip(edits).map(|(held, edited)| Step::new(engine, change, held, edited));
         let steps = steps.collect::<Result<Vec<_>, _>>()?;
-        if let Some(mut written) = store(engine, call, &actor, change, steps)? {
-            let unindexed = index(engine, call);
-            if written.iter().any(Written::is_changed) {
-                changelog::follow(engine, call);
-            }
-            let changed = written.iter_mut().filter(|written| written.is_changed());
-            changed.for_each(|written| written.unindexed.clone_from(&unindexed));
+        if let Some(written) = store(engine, call, &actor, change, steps)? {
             return Ok(written);
         }
     }
@@ -141,8 +166,38 @@ pub fn edit_all(
     })
 }
 
-/// Brings the index up to what was stored, and says why it could not. The change stands whatever becomes of the index: the
-/// next search catches up.
+/// Lets index and changelog follow what was stored, and notes in it why the index could not. Meanwhile `beside` does what
+/// waits for neither. The change stands whatever becomes of them: the next search, and the next change, catch up.
+pub(crate) fn follow<T>(
+    engine: &Engine,
+    call: &Call<'_>,
+    written: &mut [Written],
+    beside: impl FnOnce(&[Written]) -> T,
+) -> T {
+    static HAS_CORES: LazyLock<bool> =
+        LazyLock::new(|| thread::available_parallelism().is_ok_and(|cores| cores.get() > 1));
+    let is_changed = written.iter().any(Written::is_changed);
+    let others = |written: &[Written]| {
+        if is_changed {
+            changelog::follow(engine, call);
+        }
+        beside(written)
+    };
+    let (unindexed, done) = thread::scope(|scope| {
+        let spawn = || thread::Builder::new().spawn_scoped(scope, || index(engine, call)).ok();
+        let indexing = (is_changed && *HAS_CORES).then(spawn).flatten();
+        // By itself where no other thread does it.
+        let alone = if indexing.is_none() { index(engine, call) } else { None };
+        let done = others(written);
+        let unindexed = indexing.map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        (unindexed.unwrap_or(alone), done)
+    });
+    let changed = written.iter_mut().filter(|written| written.is_changed());
+    changed.for_each(|written| written.unindexed.clone_from(&unindexed));
+    done
+}
+
+/// Brings the index up to the ledger, and says why it could not.
 fn index(engine: &Engine, call: &Call<'_>) -> Option<String> {
     match engine.follow_truth(call) {
         Ok(caught_up) if caught_up.behind == 0 => None,
@@ -316,7 +371,7 @@ fn store(
     if steps.iter().all(|step| step.wanted.is_none()) {
         return finish(engine, steps).map(Some);
     }
-    announce(engine, call, &steps)?;
+    announce(&steps)?;
     match commit(engine, call, actor, change, &mut steps) {
         Ok(()) => {}
         Err(StoreError::Conflict(Conflict::FileMoved { .. })) => {
@@ -344,12 +399,10 @@ fn store(
 }
 
 /// Notes beside each file which generation it is about to get.
-fn announce(engine: &Engine, call: &Call<'_>, steps: &[Step]) -> Result<(), Error> {
+fn announce(steps: &[Step]) -> Result<(), Error> {
     for Step { held, wanted } in steps {
         if let (Some(file), Some(_)) = (&held.file, wanted) {
-            let number = held.head.as_ref().map(|head| head.number);
-            let next = engine.ledger(call)?.read(&engine.control(call), |r| r.next_generation(number))?;
-            file.announce(next)?;
+            file.announce(held.next)?;
         }
     }
     Ok(())
@@ -448,12 +501,7 @@ impl<'c> Joined<'c> {
     ///
     /// # Errors
     /// A text is too large, or the disk refuses it.
-    pub(crate) fn decide(
-        &mut self,
-        engine: &Engine,
-        call: &Call<'_>,
-        edits: Vec<Edited>,
-    ) -> Result<(), Error> {
+    pub(crate) fn decide(&mut self, engine: &Engine, edits: Vec<Edited>) -> Result<(), Error> {
         let held = std::mem::take(&mut self.held);
         let change = &self.change;
         self.steps = held
@@ -461,7 +509,7 @@ impl<'c> Joined<'c> {
             .zip(edits)
             .map(|(held, edited)| Step::new(engine, change, held, edited))
             .collect::<Result<_, _>>()?;
-        announce(engine, call, &self.steps)
+        announce(&self.steps)
     }
 
     /// Stores what was decided.

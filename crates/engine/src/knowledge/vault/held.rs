@@ -27,6 +27,8 @@ pub(super) struct Held {
     pub(super) file: Option<OpenFile>,
     pub(super) head: Option<VaultHead>,
     pub(super) text: Option<String>,
+    /// The number that its next generation gets, of a file on the disk.
+    pub(super) next: i64,
 }
 
 impl Held {
@@ -46,13 +48,13 @@ impl Held {
                 };
                 Ok((head, text))
             })?;
-            return Ok(Self { place: place.clone(), file: None, head, text });
+            return Ok(Self { place: place.clone(), file: None, head, text, next: 0 });
         };
         make_vault(disk)?;
         let mut file = disk.open(&place.namespace, &place.path, &control)?;
-        let head = settle(engine, call, disk, place, &mut file)?;
+        let (head, next) = settle(engine, call, disk, place, &mut file)?;
         let text = file.text().map(str::to_owned);
-        Ok(Self { place: place.clone(), file: Some(file), head, text })
+        Ok(Self { place: place.clone(), file: Some(file), head, text, next })
     }
 
     /// The number of its generation that holds; `None` when no such file was ever known.
@@ -66,27 +68,25 @@ pub(super) fn make_vault(disk: &Vault) -> Result<(), Error> {
     Ok(make_private_directory(directory_of(disk.root()))?)
 }
 
-/// Brings a locked file and its rows together: completes a write that was cut short, or keeps what hands did.
+/// Brings a locked file and its rows together: completes a write that was cut short, or keeps what hands did. Gives its head and
+/// the number of its next generation.
 fn settle(
     engine: &Engine,
     call: &Call<'_>,
     disk: &Vault,
     place: &Place,
     file: &mut OpenFile,
-) -> Result<Option<VaultHead>, Error> {
+) -> Result<(Option<VaultHead>, i64), Error> {
     let ledger = engine.ledger(call)?;
     let control = engine.control(call);
     let read = || {
         ledger.read(&control, |r| {
             let head = r.vault_head(place.namespace.as_str(), &place.path.to_string())?;
-            let before = match &head {
-                Some(head) => r.vault_generation_before(head.number, head.generation)?,
-                None => None,
-            };
-            Ok((head, before))
+            let next = r.next_generation(head.as_ref().map(|head| head.number))?;
+            Ok((head, next))
         })
     };
-    let (head, before) = read()?;
+    let (head, next) = read()?;
     let announced = file.announced()?;
     let holds = head.as_ref().map_or(file.text().is_none(), |head| head.holds(file.text()));
     if holds {
@@ -97,8 +97,12 @@ fn settle(
         if announced.is_some() {
             file.conclude()?;
         }
-        return Ok(head);
+        return Ok((head, next));
     }
+    let before = match &head {
+        Some(head) => ledger.read(&control, |r| r.vault_generation_before(head.number, head.generation))?,
+        None => None,
+    };
     let unfinished = head.as_ref().filter(|head| announced == Some(head.generation));
     // A file that is to be made anew from its rows has earlier generations, and is not there.
     let is_as_before = before.as_ref().is_some_and(|before| before.holds(file.text()));
@@ -106,14 +110,14 @@ fn settle(
         && (is_as_before || file.text().is_none())
     {
         complete(engine, call, head, file)?;
-        return Ok(Some(head.clone()));
+        return Ok((Some(head.clone()), next));
     }
     if file.text().is_none() {
         refuse_emptied(ledger, &control, disk, place)?;
     }
     adopt(engine, call, disk, place, file, unfinished.map(|head| head.generation))?;
     file.conclude()?;
-    Ok(read()?.0)
+    Ok(read()?)
 }
 
 /// Does what a write that was cut short between ledger and file had left to do.

@@ -131,8 +131,18 @@ pub fn look(engine: &Engine, call: &Call<'_>, namespace: &Name) -> Result<Seen, 
     }
 }
 
+/// The files of a namespace as the ledger has them. Those of the last look do as long as nothing was written since.
 fn heads(engine: &Engine, call: &Call<'_>, namespace: &Name) -> Result<Vec<VaultHead>, Error> {
-    Ok(engine.ledger(call)?.read(&engine.control(call), |r| r.vault_heads(Some(namespace.as_str())))?)
+    Ok(engine.ledger(call)?.read(&engine.control(call), |r| {
+        let standing = r.standing(0)?;
+        let place = (standing.epoch, standing.head, standing.head_hash);
+        if let Some(kept) = engine.vault().heads_at(namespace, &place) {
+            return Ok(kept);
+        }
+        let heads = r.vault_heads(Some(namespace.as_str()))?;
+        engine.vault().keep_heads(namespace, place, &heads);
+        Ok(heads)
+    })?)
 }
 
 fn files(heads: &[VaultHead]) -> Result<Vec<FileHead>, Error> {
@@ -159,11 +169,15 @@ fn on_disk(
     };
     let mut states: HashMap<String, FileState> = HashMap::new();
     let mut changed = false;
+    // The file system's clock is not behind this, and has gone on since whatever was changed before it.
+    let clock = found.iter().map(|file| file.touched).max().unwrap_or(Timestamp(0));
     for path in suspects(engine, &heads, &found) {
         let place = Place::new(namespace.clone(), path);
         let head = heads.iter().find(|head| head.path == place.path.to_string());
         match examine(engine, call, disk, &place, head)? {
-            Look::AsKnown => {}
+            Look::AsKnown => {
+                head.into_iter().for_each(|h| engine.vault().settle_stamp(h.number, h.generation, clock));
+            }
             Look::Settled => changed = true,
             Look::Bad(state) => drop(states.insert(place.path.to_string(), state)),
         }
@@ -223,8 +237,9 @@ pub(super) fn looks_known(
 ) -> bool {
     let age = now.0.saturating_sub(modified.0);
     let fresh = if modified.0 % 1_000_000 == 0 { FRESH_MICROS } else { FRESH_FINE_MICROS };
-    let stamp = engine.vault().stamp(head.number, head.generation).unwrap_or(head.mtime);
-    age >= fresh && stamp == modified && u64::try_from(head.size) == Ok(size)
+    let noted = engine.vault().stamp(head.number, head.generation);
+    let (stamp, is_settled) = noted.unwrap_or((head.mtime, false));
+    (is_settled || age >= fresh) && stamp == modified && u64::try_from(head.size) == Ok(size)
 }
 
 /// What a closer look at a file showed.

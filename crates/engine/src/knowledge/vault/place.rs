@@ -31,6 +31,11 @@ impl Place {
         self.path.domain()
     }
 
+    /// Whether it is the place of this file.
+    pub(crate) fn is_of(&self, file: &FileHead) -> bool {
+        self.namespace == file.namespace && self.path == file.path
+    }
+
     /// What a caller is told who needs a file here, where there is none.
     pub(crate) fn no_file(&self) -> Error {
         Error::NotFound {

@@ -7,7 +7,7 @@ use std::{
 
 use strata_core::{
     knowledge::ranking::Searchable,
-    markdown::{Entry, Outline, body_of, find_entry},
+    markdown::{Entry, Shape, body_of, find_entry},
 };
 use strata_store::ledger::{GenerationRow, VaultHead};
 
@@ -21,7 +21,7 @@ use crate::{engine::Engine, error::Error, operation::Call};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParsedFile {
     text: String,
-    entries: OnceLock<Vec<Entry>>,
+    shape: OnceLock<Shape>,
     searchable: OnceLock<Searchable>,
     /// Hashes of its lines, in order.
     lines: OnceLock<Vec<u64>>,
@@ -30,8 +30,8 @@ pub struct ParsedFile {
 impl ParsedFile {
     /// A text; it is read when somebody asks for more.
     pub fn new(text: String) -> Self {
-        let (entries, searchable, lines) = Default::default();
-        Self { text, entries, searchable, lines }
+        let (shape, searchable, lines) = Default::default();
+        Self { text, shape, searchable, lines }
     }
 
     /// The text.
@@ -41,7 +41,12 @@ impl ParsedFile {
 
     /// Its sections, in the order of the file.
     pub fn entries(&self) -> &[Entry] {
-        self.entries.get_or_init(|| Outline::parse(&self.text).into_entries())
+        self.shape().entries()
+    }
+
+    /// Its outline without the text.
+    pub fn shape(&self) -> &Shape {
+        self.shape.get_or_init(|| Shape::of(&self.text))
     }
 
     /// The text as recall looks through it; made when it is first asked for.

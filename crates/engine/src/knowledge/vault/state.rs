@@ -7,13 +7,15 @@ use std::{
 };
 
 use strata_core::{knowledge::name::Name, time::Timestamp};
-use strata_store::{faults::FaultPlan, vault::Vault};
+use strata_store::{faults::FaultPlan, ledger::VaultHead, vault::Vault};
 
 use super::{FileHead, ParsedFile};
 use crate::settings::Settings;
 
 /// How long a look at a namespace counts before a search looks again.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// Namespaces whose files are kept as the ledger has them.
+const NAMESPACES: usize = 16;
 /// Bytes of text that are kept read.
 const KEPT: usize = 64 << 20;
 
@@ -21,9 +23,22 @@ const KEPT: usize = 64 << 20;
 pub struct VaultState {
     disk: Option<Vault>,
     parsed: Mutex<Kept>,
-    stamps: Mutex<HashMap<i64, (i64, Timestamp)>>,
+    stamps: Mutex<HashMap<i64, Stamp>>,
     looks: Mutex<HashMap<Name, Instant>>,
+    heads: Mutex<HashMap<Name, (PlaceInHistory, Vec<VaultHead>)>>,
 }
+
+/// The time of change of a file that was found to hold its head.
+#[derive(Clone, Copy)]
+struct Stamp {
+    generation: i64,
+    modified: Timestamp,
+    /// It was found so when the file system's clock had gone on: whoever changes the file leaves another time.
+    is_settled: bool,
+}
+
+/// Epoch, last change and its hash: the same ledger with the same in it.
+type PlaceInHistory = (String, i64, Vec<u8>);
 
 #[derive(Default)]
 struct Kept {
@@ -44,7 +59,8 @@ impl VaultState {
             let root = settings.home.join("vault").join("knowledge");
             Vault::new(&root, &settings.home.join("locks")).with_faults(faults)
         });
-        Self { disk, parsed: Mutex::default(), stamps: Mutex::default(), looks: Mutex::default() }
+        let (parsed, stamps, looks, heads) = Default::default();
+        Self { disk, parsed, stamps, looks, heads }
     }
 
     /// The files on disk; `None` when the ledger's rows are the files.
@@ -71,14 +87,42 @@ impl VaultState {
         kept.bytes -= before.map_or(0, |before| before.file.text().len());
     }
 
-    /// Notes that a file with this time of change was found to hold its head.
-    pub(super) fn note_stamp(&self, number: i64, generation: i64, modified: Timestamp) {
-        lock(&self.stamps).insert(number, (generation, modified));
+    /// The files of a namespace, if they were kept at this place of the ledger's history.
+    pub(super) fn heads_at(&self, namespace: &Name, place: &PlaceInHistory) -> Option<Vec<VaultHead>> {
+        let heads = lock(&self.heads);
+        heads.get(namespace).filter(|(kept, _)| kept == place).map(|(_, heads)| heads.clone())
     }
 
-    /// The time of change that was noted for a generation.
-    pub(super) fn stamp(&self, number: i64, generation: i64) -> Option<Timestamp> {
-        lock(&self.stamps).get(&number).filter(|(noted, _)| *noted == generation).map(|(_, at)| *at)
+    /// Keeps the files of a namespace as they are at this place.
+    pub(super) fn keep_heads(&self, namespace: &Name, place: PlaceInHistory, kept: &[VaultHead]) {
+        let mut heads = lock(&self.heads);
+        if heads.len() >= NAMESPACES {
+            heads.clear();
+        }
+        heads.insert(namespace.clone(), (place, kept.to_vec()));
+    }
+
+    /// Notes that a file with this time of change was found to hold its head.
+    pub(super) fn note_stamp(&self, number: i64, generation: i64, modified: Timestamp) {
+        let mut stamps = lock(&self.stamps);
+        let known =
+            stamps.get(&number).filter(|one| (one.generation, one.modified) == (generation, modified));
+        let is_settled = known.is_some_and(|known| known.is_settled);
+        stamps.insert(number, Stamp { generation, modified, is_settled });
+    }
+
+    /// Notes that this was found when the file system's clock stood at `clock` already.
+    pub(super) fn settle_stamp(&self, number: i64, generation: i64, clock: Timestamp) {
+        if let Some(noted) = lock(&self.stamps).get_mut(&number).filter(|one| one.generation == generation) {
+            noted.is_settled |= noted.modified < clock;
+        }
+    }
+
+    /// The time of change that was noted for a generation, and whether no change can leave it as it is.
+    pub(super) fn stamp(&self, number: i64, generation: i64) -> Option<(Timestamp, bool)> {
+        let stamps = lock(&self.stamps);
+        let noted = stamps.get(&number).filter(|noted| noted.generation == generation)?;
+        Some((noted.modified, noted.is_settled))
     }
 
     /// Whether it is time to look at a namespace again; if so it counts as looked at.
