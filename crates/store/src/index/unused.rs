@@ -124,7 +124,7 @@ mod tests {
         let home = tempfile::tempdir().expect("a home");
         let index = Index::new(home.path(), 3, FaultPlan::none());
         let names = [
-            "index-3.3.db",
+            "index-4.3.db",
             "index-2.2.db",
             "index-2.2.db-wal",
             "index-1.1.damaged-1",
@@ -144,7 +144,7 @@ mod tests {
             .map(|entry| entry.expect("an entry").file_name())
             .collect();
         left.sort();
-        assert_eq!(left, ["index-3.3.db", "index-notes.md", "ledger.db"]);
+        assert_eq!(left, ["index-4.3.db", "index-notes.md", "ledger.db"]);
         assert!(Index::new(&home.path().join("absent"), 1, FaultPlan::none()).remove_unused(now).is_ok());
     }
 }
