@@ -13,7 +13,8 @@ pub(super) fn signature(text: &str, range: Range<usize>, left_out: &[Range<usize
     let mut from = range.start;
     let ends = left_out.iter().map(|r| (r.start, r.end)).chain([(range.end, range.end)]);
     for (to, next) in ends {
-        let part = text.get(from..to.clamp(from, range.end)).unwrap_or("");
+        // What is left out may reach beyond the end: in a broken text a body can begin before its head is over.
+        let part = text.get(from..to.min(range.end).max(from)).unwrap_or("");
         for word in part.split_whitespace() {
             if !line.is_empty() {
                 line.push(' ');
@@ -83,6 +84,12 @@ pub(super) fn unquoted(literal: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_left_out_may_reach_beyond_the_end() {
+        assert_eq!(signature("fn a() {}", 0..4, &[2..9]), "fn");
+        assert_eq!(signature("fn a() {}", 0..2, &[3..9, 4..9]), "fn");
+    }
 
     #[test]
     fn signatures_are_one_line() {

@@ -138,11 +138,12 @@ fn rules(engine: &Engine) -> Rules {
 pub fn refresh(engine: &Engine, call: &Call<'_>) -> Result<Changes, Error> {
     let place = Place::required(engine, call)?;
     authority::authorise(engine, call, Action::Remember, Layer::P5, "")?;
-    let _pass = engine.files().pass();
     loop {
-        match Pass::new(engine, call, &place).run(usize::MAX)? {
-            Outcome::Done(changes) => return Ok(changes),
-            Outcome::Busy => {}
+        // Who follows in the background may be at it for long, and the caller may leave meanwhile.
+        if let Some(_pass) = engine.files().try_pass()
+            && let Outcome::Done(changes) = Pass::new(engine, call, &place).run(usize::MAX)?
+        {
+            return Ok(changes);
         }
         engine.control(call).check()?;
         thread::sleep(AGAIN);

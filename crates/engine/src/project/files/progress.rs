@@ -7,7 +7,7 @@ use strata_store::{
 };
 
 use super::{follow::Place, state::Phase};
-use crate::{engine::Engine, error::Error, operation::Call};
+use crate::{engine::Engine, error::Error, job::holder::is_gone, operation::Call};
 
 /// How far a project's files are known, to this process and to the record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,8 +102,11 @@ impl Progress {
 /// The progress of the job that is running, whoever does it.
 fn going_on(engine: &Engine, jobs: &[JobRow]) -> Option<(u64, u64)> {
     let now = engine.clock().now();
-    let running =
-        |job: &&JobRow| job.state == JobState::Running && job.lease_until.is_some_and(|until| until > now);
+    let running = |job: &&JobRow| {
+        job.state == JobState::Running
+            && job.lease_until.is_some_and(|until| until > now)
+            && !job.lease_owner.as_deref().is_some_and(is_gone)
+    };
     let job = jobs.iter().find(running)?;
     Some((u64::try_from(job.done).unwrap_or(0), u64::try_from(job.total).unwrap_or(0)))
 }

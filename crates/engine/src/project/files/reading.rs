@@ -1,6 +1,9 @@
 //! A file as sections for the index, and a section as a chunk again.
 
-use std::time::{Duration, Instant};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    time::{Duration, Instant},
+};
 
 use serde::{Deserialize, Serialize};
 use strata_lang::{Found, Language, Limits, Reading};
@@ -58,8 +61,7 @@ impl Reader {
 
 /// Cuts a text into its chunks.
 pub(crate) fn sections(path: &str, text: &str) -> Read {
-    let began = Instant::now();
-    let reading = strata_lang::read(path, text, &Limits::default(), &|| began.elapsed() > PARSING);
+    let reading = cut_up(path, text);
     let language = reading.language.unwrap_or(Language::Unknown);
     let kind = SourceType::of(path, language, Some(&reading.found));
     let mut part = 0;
@@ -85,6 +87,14 @@ pub(crate) fn sections(path: &str, text: &str) -> Read {
         sections.push(Section { title, body: body.to_owned(), place: standing.to_place() });
     }
     Read { sections, kind }
+}
+
+/// Cuts a text by what it is. A fault of a grammar goes no further than its file, which is then cut between paragraphs.
+fn cut_up(path: &str, text: &str) -> Reading {
+    let began = Instant::now();
+    let read = |path| strata_lang::read(path, text, &Limits::default(), &|| began.elapsed() > PARSING);
+    catch_unwind(AssertUnwindSafe(|| read(path)))
+        .unwrap_or_else(|_| Reading { language: None, ..read("text.txt") })
 }
 
 /// Whether a chunk is a piece of a line that is too long for one.

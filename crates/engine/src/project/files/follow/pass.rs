@@ -99,6 +99,10 @@ impl<'e> Pass<'e> {
         }
         if difference.read.is_empty() && difference.gone.is_empty() {
             let changes = Changes { unchanged: difference.unchanged, ..Changes::default() };
+            // A process that died may have recorded what it did not come to index.
+            if self.engine.follow_truth(self.call)?.behind > 0 {
+                self.index(1)?;
+            }
             self.complete(&commit)?;
             return Ok(Outcome::Done(changes));
         }
