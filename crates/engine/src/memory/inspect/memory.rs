@@ -11,6 +11,7 @@ use super::{super::reference::Reference, budget, stamp};
 use crate::{
     error::Error,
     operation::Call,
+    project::anchors::{self, AnchorView},
     recall::item::metadata,
     render::{Block, Document, Record, Trust, neutral},
     rules,
@@ -78,6 +79,9 @@ pub struct MemoryView {
     pub metadata: BTreeMap<String, String>,
     /// What it rests on.
     pub evidence: Vec<String>,
+    /// The code that it is pinned to, and whether that has changed since.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub code: Vec<AnchorView>,
     /// The raw material that it distils, in order of time: episodes, then memories.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub distils: Vec<String>,
@@ -200,7 +204,8 @@ impl MemoryView {
             superseded_by: row.superseded_by,
             superseded_reason: row.superseded_reason,
             metadata: metadata(&row.metadata),
-            evidence: evidence.iter().map(|e| e.reference.clone()).collect(),
+            evidence: evidence.iter().map(|e| anchors::shown(&e.reference)).collect(),
+            code: Vec::new(),
             distils: Vec::new(),
             uses: [usage.recalled, usage.inspected],
             history: history.line.iter().map(|m| Version::new(m, zone)).collect(),
@@ -239,6 +244,7 @@ impl MemoryView {
         if !self.tags.is_empty() {
             pairs.push(("tags".to_owned(), self.tags.join(", ")));
         }
+        pairs.extend(self.code.iter().map(|view| ("code".to_owned(), view.in_words())));
         pairs.extend(self.evidence.iter().map(|e| ("evidence".to_owned(), e.clone())));
         pairs.extend(self.metadata.iter().map(|(k, v)| (k.clone(), v.clone())));
         if !self.distils.is_empty() {
