@@ -137,6 +137,8 @@ pub enum TextForm {
     Markdown,
     /// The response as indented JSON: what a seed's tool of that name returns.
     Json,
+    /// The response as JSON without line breaks, where every character counts.
+    CompactJson,
 }
 
 /// Who is meant to call an operation.

@@ -227,7 +227,7 @@ pub(crate) fn place(
 }
 
 /// Whether the configuration gives what is learned on a branch to the whole project at once.
-fn writes_to_all(engine: &Engine) -> bool {
+pub(crate) fn writes_to_all(engine: &Engine) -> bool {
     engine.settings().config.project.memory.branch_scope_on_feature_work == FeatureScope::Global
 }
 
@@ -237,7 +237,7 @@ pub(crate) const fn follows_branches(layer: Layer) -> bool {
 }
 
 /// Notes where a branch is that something is about to stand on. A failure costs a later look its surety, no more.
-fn note(engine: &Engine, call: &Call<'_>, git: &Git, branch: &str) {
+pub(crate) fn note(engine: &Engine, call: &Call<'_>, git: &Git, branch: &str) {
     let Some(project) = call.scope.project.as_deref() else { return };
     let noted = || -> Result<(), Error> {
         let ledger = engine.ledger(call)?;

@@ -5,6 +5,7 @@ mod branches;
 mod files;
 mod identity;
 mod layout;
+mod questions;
 mod reflection;
 mod repository;
 mod retrieve;

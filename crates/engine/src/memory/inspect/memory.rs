@@ -11,7 +11,10 @@ use super::{super::reference::Reference, budget, stamp};
 use crate::{
     error::Error,
     operation::Call,
-    project::anchors::{self, AnchorView},
+    project::{
+        anchors::{self, AnchorView},
+        reflection::tree,
+    },
     recall::item::metadata,
     render::{Block, Document, Record, Trust, neutral},
     rules,
@@ -85,6 +88,9 @@ pub struct MemoryView {
     /// The raw material that it distils, in order of time: episodes, then memories.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub distils: Vec<String>,
+    /// What the memories below it in its project's tree say: made of them whenever it is asked for, no part of the text.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub consolidated: String,
     /// Times it was recalled and inspected.
     pub uses: [i64; 2],
     /// Its versions, oldest first, itself included.
@@ -149,12 +155,13 @@ pub(super) fn memory(
         false => None,
     };
     let distilled = distils(r, row.number)?;
+    let consolidated = tree::consolidated(r, call, &row, &history)?;
     let mut view = MemoryView::new(row, &history, &evidence, usage, zone);
     if let Some(rule) = rule {
         (view.priority, view.condition, view.enabled) =
             (Some(rule.priority), rule.condition, Some(rule.enabled));
     }
-    view.distils = distilled;
+    (view.distils, view.consolidated) = (distilled, consolidated);
     Ok(view)
 }
 
@@ -204,9 +211,10 @@ impl MemoryView {
             superseded_by: row.superseded_by,
             superseded_reason: row.superseded_reason,
             metadata: metadata(&row.metadata),
-            evidence: evidence.iter().map(|e| anchors::shown(&e.reference)).collect(),
+            evidence: evidence.iter().map(told).collect(),
             code: Vec::new(),
             distils: Vec::new(),
+            consolidated: String::new(),
             uses: [usage.recalled, usage.inspected],
             history: history.line.iter().map(|m| Version::new(m, zone)).collect(),
             audit: history.audit.iter().map(|e| AuditLine::new(e, zone)).collect(),
@@ -249,6 +257,9 @@ impl MemoryView {
         pairs.extend(self.metadata.iter().map(|(k, v)| (k.clone(), v.clone())));
         if !self.distils.is_empty() {
             pairs.push((format!("distils {}", self.distils.len()), self.distils.join(" ")));
+        }
+        if !self.consolidated.is_empty() {
+            pairs.push(("below it".to_owned(), self.consolidated.replace('\n', " ")));
         }
         pairs
     }
@@ -341,4 +352,10 @@ pub fn audit_table(lines: &[AuditLine]) -> Block {
         ]
     };
     Block::Table { columns, rows: lines.iter().map(row).collect() }
+}
+
+/// A piece of evidence: where it is and, where that was kept, what it shows.
+fn told(evidence: &EvidenceRow) -> String {
+    let reference = anchors::shown(&evidence.reference);
+    if evidence.note.is_empty() { reference } else { format!("{} ({reference})", evidence.note) }
 }
