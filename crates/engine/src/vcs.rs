@@ -40,7 +40,7 @@ const MAX_LOG: usize = 2_000;
 /// Branches whose logs are looked at for an earlier name.
 const MAX_LOGS: usize = 300;
 /// References that are read to tell whether any changed.
-const MAX_STAMPED: usize = 5_000;
+const MAX_STAMPED: usize = 1_000;
 
 /// Why a repository gives no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -26,6 +26,7 @@ use crate::{
     error::Error,
     knowledge::todo::whole::{TodoWhole, whole},
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
+    project::anchors,
     render::{Document, Mark, Render},
 };
 
@@ -100,6 +101,8 @@ impl Operation for Inspect {
         for (known, waiting) in view.uses.iter_mut().zip(engine.uses().of(view.number)) {
             *known += waiting;
         }
+        let evidence = ledger.read(&control, |r| r.evidence_of(&[view.number]))?;
+        view.code = anchors::views(engine, call, &evidence).remove(&view.number).unwrap_or_default();
         engine.note_usage(call, &[], &[(view.number, 1)]);
         budget::fit(&mut view, request.budget_tokens);
         Ok(Response::Memory(Box::new(view)))

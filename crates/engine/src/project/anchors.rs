@@ -366,6 +366,12 @@ pub(crate) fn views(
     pinned.into_iter().map(|(number, pins)| (number, seen(pins))).collect()
 }
 
+/// Evidence as it is shown: a pin without what it is judged by.
+pub fn shown(evidence: &str) -> String {
+    Anchor::parse(evidence)
+        .map_or_else(|| evidence.to_owned(), |anchor| Anchor { made: None, ..anchor }.text())
+}
+
 /// The worst state among pins.
 pub fn worst(views: &[AnchorView]) -> Freshness {
     views.iter().map(|view| view.state).max().unwrap_or(Freshness::Fresh)

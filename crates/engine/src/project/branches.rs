@@ -30,6 +30,7 @@ use crate::{
         remember::ScopeName,
     },
     operation::Call,
+    settings::project::FeatureScope,
     vcs::{self, Fault, Mainline, Range, Repository},
 };
 
@@ -144,21 +145,26 @@ fn look(engine: &Engine, call: &Call<'_>) -> Option<Scope> {
         return Some(scope);
     }
     let stored = || ledger.read(&engine.control(call), |r| r.branches_of(project)).ok();
+    let mut is_whole = true;
     let scope = match stored()? {
         none if none.is_empty() => call.scope.clone(),
         branches => {
             let git = Git::open(root).ok()?;
-            fold::follow(engine, call, &git, project, &branches);
-            seen(&git, call.scope, &stored()?).ok()?
+            is_whole = fold::follow(engine, call, &git, project, &branches);
+            let is_wide = engine.settings().config.project.retrieval.include_ancestor_branch_memory;
+            seen(&git, call.scope, &stored()?, is_wide).ok()?
         }
     };
-    let key = Key { seq: seq()?, ..key };
-    *engine.branches().0.lock().unwrap_or_else(PoisonError::into_inner) = Some((key, scope.clone()));
+    if is_whole {
+        let key = Key { seq: seq()?, ..key };
+        *engine.branches().0.lock().unwrap_or_else(PoisonError::into_inner) = Some((key, scope.clone()));
+    }
     Some(scope)
 }
 
-/// What a reader at what is checked out sees of the `stored` branches.
-fn seen(git: &Git, standing: &Scope, stored: &[String]) -> Result<Scope, Fault> {
+/// What a reader at what is checked out sees of the `stored` branches: with `is_wide`, also those that its own was made
+/// from.
+fn seen(git: &Git, standing: &Scope, stored: &[String], is_wide: bool) -> Result<Scope, Fault> {
     let here = git.here()?;
     let mut scope = standing.place();
     if here.branch.is_some() {
@@ -167,9 +173,10 @@ fn seen(git: &Git, standing: &Scope, stored: &[String]) -> Result<Scope, Fault> 
     let others: Vec<&String> = stored.iter().filter(|name| Some(*name) != scope.branch.as_ref()).collect();
     let (lines, others): (Vec<&String>, Vec<&String>) = others.into_iter().partition(|b| git.mainline.is(b));
     scope.ancestors.extend(lines.into_iter().cloned());
-    let (Some(_), Some(commit), false) = (&here.branch, &here.commit, others.is_empty()) else {
+    let (Some(_), Some(commit)) = (&here.branch, &here.commit) else { return Ok(scope) };
+    if others.is_empty() || !is_wide {
         return Ok(scope);
-    };
+    }
     let own = git.repository.commit_ids(Range {
         after: &git.mainline.tips,
         up_to: std::slice::from_ref(commit),
@@ -208,6 +215,7 @@ pub(crate) fn place(
     match (&here.branch, wanted) {
         (None, _) => Ok((call.scope.whole_project(), placing(MAINLINE))),
         (Some(_), Some(ScopeName::Project)) => Ok((scope?, placing(GLOBAL))),
+        (Some(_), None) if writes_to_all(engine) => Ok((call.scope.whole_project(), placing(GLOBAL))),
         (Some(branch), _) => {
             note(engine, call, &git, branch);
             Ok((
@@ -218,13 +226,18 @@ pub(crate) fn place(
     }
 }
 
+/// Whether the configuration gives what is learned on a branch to the whole project at once.
+pub(crate) fn writes_to_all(engine: &Engine) -> bool {
+    engine.settings().config.project.memory.branch_scope_on_feature_work == FeatureScope::Global
+}
+
 /// Whether what is learned in a layer stands on the branch that it was learned on: rules and identity are of no branch.
 pub(crate) const fn follows_branches(layer: Layer) -> bool {
     !matches!(layer, Layer::P0 | Layer::P1)
 }
 
 /// Notes where a branch is that something is about to stand on. A failure costs a later look its surety, no more.
-fn note(engine: &Engine, call: &Call<'_>, git: &Git, branch: &str) {
+pub(crate) fn note(engine: &Engine, call: &Call<'_>, git: &Git, branch: &str) {
     let Some(project) = call.scope.project.as_deref() else { return };
     let noted = || -> Result<(), Error> {
         let ledger = engine.ledger(call)?;

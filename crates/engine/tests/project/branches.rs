@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use strata_core::{principal::PrincipalKind, scope::Scope, time::Timestamp};
+use strata_core::{memory::Relation, principal::PrincipalKind, scope::Scope, time::Timestamp};
 use strata_engine::{
     clock::{ManualClock, SeededIds},
     engine::Engine,
     project,
 };
+use strata_store::{ledger::MemoryRelation, sql::Control};
 
 use crate::{
     repository::Checkout,
@@ -291,6 +292,11 @@ fn memory_engine_c64_a_memory_is_promoted_by_hand_only_when_that_is_confirmed() 
     stand(&mut session, checkout.root());
     let done = session.ok("promote_to_mainline", json!({ "id": id, "confirm": true }));
     assert_eq!(done["status"], "promoted");
+    let relations = session.engine.existing_ledger().expect("there").read(&Control::default(), |r| {
+        r.memory_relations(r.memory(done["id"].as_str().expect("an id"))?.expect("stored").number)
+    });
+    let is_promotion = |r: &MemoryRelation| r.relation == Relation::PromotedToMainline;
+    assert!(relations.expect("read").iter().any(is_promotion));
     checkout.git(&["checkout", "-q", "main"]);
     stand(&mut session, checkout.root());
     assert!(is_seen(&session, FEATURE));

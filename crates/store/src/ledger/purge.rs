@@ -169,6 +169,10 @@ impl LedgerWrite<'_> {
             PurgedKind::Memory => match self.memory(id)? {
                 Some(memory) => {
                     self.lose_from_snapshots(&memory, seq)?;
+                    // A repository tells it again, if anything else stands on that branch.
+                    if let (Some(project), Some(branch)) = (&memory.scope.project, &memory.scope.branch) {
+                        self.forget_branch(project, branch)?;
+                    }
                     Some(memory.number)
                 }
                 None => None,

@@ -11,7 +11,10 @@ use super::{super::reference::Reference, budget, stamp};
 use crate::{
     error::Error,
     operation::Call,
-    project::reflection::tree,
+    project::{
+        anchors::{self, AnchorView},
+        reflection::tree,
+    },
     recall::item::metadata,
     render::{Block, Document, Record, Trust, neutral},
     rules,
@@ -79,6 +82,9 @@ pub struct MemoryView {
     pub metadata: BTreeMap<String, String>,
     /// What it rests on.
     pub evidence: Vec<String>,
+    /// The code that it is pinned to, and whether that has changed since.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub code: Vec<AnchorView>,
     /// The raw material that it distils, in order of time: episodes, then memories.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub distils: Vec<String>,
@@ -206,6 +212,7 @@ impl MemoryView {
             superseded_reason: row.superseded_reason,
             metadata: metadata(&row.metadata),
             evidence: evidence.iter().map(told).collect(),
+            code: Vec::new(),
             distils: Vec::new(),
             consolidated: String::new(),
             uses: [usage.recalled, usage.inspected],
@@ -245,6 +252,7 @@ impl MemoryView {
         if !self.tags.is_empty() {
             pairs.push(("tags".to_owned(), self.tags.join(", ")));
         }
+        pairs.extend(self.code.iter().map(|view| ("code".to_owned(), view.in_words())));
         pairs.extend(self.evidence.iter().map(|e| ("evidence".to_owned(), e.clone())));
         pairs.extend(self.metadata.iter().map(|(k, v)| (k.clone(), v.clone())));
         if !self.distils.is_empty() {
@@ -348,8 +356,6 @@ pub fn audit_table(lines: &[AuditLine]) -> Block {
 
 /// A piece of evidence: where it is and, where that was kept, what it shows.
 fn told(evidence: &EvidenceRow) -> String {
-    if evidence.note.is_empty() {
-        return evidence.reference.clone();
-    }
-    format!("{} ({})", evidence.note, evidence.reference)
+    let reference = anchors::shown(&evidence.reference);
+    if evidence.note.is_empty() { reference } else { format!("{} ({reference})", evidence.note) }
 }

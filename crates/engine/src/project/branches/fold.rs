@@ -10,7 +10,7 @@ use strata_core::{
 };
 use strata_store::{
     error::StoreError,
-    ledger::{BranchSeen, MemoryRow, NewAudit, NewReview, ReviewFilter, ReviewStatus, State},
+    ledger::{BranchSeen, LedgerWrite, MemoryRow, NewAudit, NewReview, ReviewStatus, State},
 };
 
 use super::{
@@ -35,6 +35,9 @@ const MOVED: &str = "branch_rename";
 /// The word on record of a memory whose branch was given up.
 const ABANDONED: &str = "branch_abandon";
 
+/// Microseconds that a call has for branches that changed. What is left is done by the next one.
+const PATIENCE: i64 = 250_000;
+
 /// Where memories of a branch go.
 pub(super) enum Target<'a> {
     /// The mainline.
@@ -53,11 +56,22 @@ pub(super) struct Folded {
 }
 
 /// Judges every branch that has changed since it was judged, and does what follows. A branch that cannot be judged stays
-/// as it is; so does one whose memories cannot be written.
-pub(super) fn follow(engine: &Engine, call: &Call<'_>, git: &Git, project: &str, branches: &[String]) {
+/// as it is; so does one whose memories cannot be written. Says whether it came to the end in the time that a call has for it.
+pub(super) fn follow(
+    engine: &Engine,
+    call: &Call<'_>,
+    git: &Git,
+    project: &str,
+    branches: &[String],
+) -> bool {
+    let start = engine.clock().now().0;
     for branch in branches.iter().filter(|branch| !git.mainline.is(branch)) {
+        if engine.clock().now().0 - start > PATIENCE {
+            return false;
+        }
         drop(follow_one(engine, call, git, project, branch));
     }
+    true
 }
 
 fn follow_one(engine: &Engine, call: &Call<'_>, git: &Git, project: &str, branch: &str) -> Result<(), Error> {
@@ -71,36 +85,39 @@ fn follow_one(engine: &Engine, call: &Call<'_>, git: &Git, project: &str, branch
     }
     let fate = judge(git, branch, &before, now.as_deref())?;
     let seen = BranchSeen { judged, ..observed(git, &before, now) };
-    // Whatever follows is not tried again until the repository changes.
-    ledger.write(&control, engine.clock().now(), |w| w.note_branch(project, branch, &seen))?;
+    let place = (project, branch);
     match fate {
         Fate::Open => {}
+        Fate::Abandoned if keeps_abandoned(engine) => {}
+        Fate::Abandoned => {
+            archive_all(engine, call, place, "it was deleted, and nothing has its commits")?;
+        }
+        Fate::Unsure(why) => return ask(engine, call, place, &seen, &format!("branch `{branch}`: {why}")),
         Fate::Merged(why) => {
             let why = format!("branch `{branch}` was merged: {why}");
-            let folded = move_all(engine, call, (project, branch), &Target::Mainline, &why)?;
-            if folded.left.is_empty() {
-                ledger.write(&control, engine.clock().now(), |w| w.forget_branch(project, branch))?;
-            } else {
-                ask(engine, call, (project, branch), &seen, &format!("{why}; not all could be folded"))?;
+            let folded = move_all(engine, call, place, &Target::Mainline, &why)?;
+            if !folded.left.is_empty() {
+                return ask(engine, call, place, &seen, &format!("{why}; not all could be folded"));
             }
+            return Ok(ledger.write(&control, engine.clock().now(), |w| w.forget_branch(project, branch))?);
         }
         Fate::Renamed(name) => {
             let why = format!("branch `{branch}` is called `{name}` now");
-            move_all(engine, call, (project, branch), &Target::Branch(&name), &why)?;
+            move_all(engine, call, place, &Target::Branch(&name), &why)?;
             let of_name = BranchSeen { judged: String::new(), ..seen };
-            ledger.write(&control, engine.clock().now(), |w| {
+            return Ok(ledger.write(&control, engine.clock().now(), |w| {
                 w.forget_branch(project, branch)?;
                 w.note_branch(project, &name, &of_name)
-            })?;
-        }
-        Fate::Unsure(why) => {
-            ask(engine, call, (project, branch), &seen, &format!("branch `{branch}`: {why}"))?;
-        }
-        Fate::Abandoned => {
-            archive_all(engine, call, (project, branch), "it was deleted, and nothing has its commits")?;
+            })?);
         }
     }
-    Ok(())
+    Ok(ledger.write(&control, engine.clock().now(), |w| w.note_branch(project, branch, &seen))?)
+}
+
+/// Whether the configuration leaves the memories of a deleted branch where they are.
+fn keeps_abandoned(engine: &Engine) -> bool {
+    let cleanup = &engine.settings().config.project.memory_retention.branch_cleanup;
+    !(cleanup.enabled && cleanup.archive_deleted_branch_memories)
 }
 
 /// The system, doing what the repository shows on the caller's behalf.
@@ -209,7 +226,11 @@ fn ask(
     why: &str,
 ) -> Result<(), Error> {
     let rows = of_branch(engine, call, project, branch)?;
-    let Some(latest) = rows.last() else { return Ok(()) };
+    let control = engine.control(call);
+    let Some(latest) = rows.last() else {
+        let noted = |w: &LedgerWrite<'_>| w.note_branch(project, branch, seen);
+        return Ok(engine.existing_ledger()?.write(&control, engine.clock().now(), noted)?);
+    };
     let actor = system(call);
     let review = NewReview {
         id: Id::from_bits(IdKind::Review, engine.ids().bits()),
@@ -226,10 +247,9 @@ fn ask(
         reason: why,
         ..NewAudit::new(&actor, call.face, Action::Propose.as_str(), &latest.id).asking(&review)
     };
-    engine.existing_ledger()?.write(&engine.control(call), engine.clock().now(), |w| {
-        let asked = w.reviews(&ReviewFilter { kind: Some(BRANCH.to_owned()), ..ReviewFilter::default() })?;
-        if asked.iter().any(|review| review.id == seen.review) {
-            return Ok(());
+    engine.existing_ledger()?.write(&control, engine.clock().now(), |w| {
+        if w.review(&seen.review)?.is_some() {
+            return w.note_branch(project, branch, seen);
         }
         let seq = w.record(&audit)?;
         w.insert_review(&review, seq)?;

@@ -23,7 +23,7 @@ pub struct PromoteToMainline;
 pub struct Request {
     /// The memory, by its whole id or #number.
     pub id: String,
-    /// Send true to do it. Without it nothing changes, and the reply says what would.
+    /// Send true to do it. Without it nothing changes, and the reply says what would, unless the configuration asks for no confirmation.
     pub confirm: Option<bool>,
 }
 
@@ -65,7 +65,8 @@ impl Operation for PromoteToMainline {
                 hint: "it holds in the whole project already".into(),
             });
         };
-        if !request.confirm.unwrap_or(false) {
+        let asks = engine.settings().config.project.memory.mainline_promotion_requires_confirmation;
+        if asks && !request.confirm.unwrap_or(false) {
             let (id, previous) = (row.id.clone(), row.id);
             return Ok(Response { status: "needs_confirmation", id, previous, branch });
         }

@@ -7,9 +7,11 @@ use crate::{
     error::Error,
     gate::Gate,
     operation::Call,
-    project::storable,
-    settings::project::FeatureScope,
-    vcs::{MAINLINES, Repository},
+    project::{
+        branches::{self, Git},
+        storable,
+    },
+    vcs::MAINLINES,
 };
 
 /// The place of a write.
@@ -44,28 +46,27 @@ pub fn standing(
     let mut gate = Gate::default();
     let branch = gate.field("current_branch", branch)?.map(|name| storable(&name));
     let commit = gate.field("head_commit", commit)?;
-    let repository = engine.settings().project_root.as_deref().and_then(|root| Repository::open(root).ok());
-    let head = repository.as_ref().and_then(|repository| repository.head().ok());
-    let mainline = repository.as_ref().and_then(|repository| repository.mainline().ok());
-    let is_mainline = |name: &str| match &mainline {
-        Some(mainline) => mainline.is(name),
+    let git = Git::of(engine, call).and_then(Result::ok);
+    let here = git.as_ref().and_then(|git| git.here().ok());
+    let is_mainline = |name: &str| match &git {
+        Some(git) => git.mainline.is(name),
         None => MAINLINES.contains(&name),
     };
-    let (out, at) = match head {
-        Some(head) => (head.branch, head.commit),
+    let is_on_mainline = here.as_ref().is_some_and(|here| here.branch.is_none());
+    let (out, at) = match here {
+        Some(here) => (here.branch, here.commit),
         None => (call.scope.branch.clone(), None),
     };
     let (branch, branch_scope) = match branch.or(out) {
-        None => (None, "global"),
-        Some(name) if is_mainline(&name) => (None, "mainline"),
-        Some(_) if writes_to_all(engine) => (None, "global"),
-        Some(name) => (Some(name), "current_branch"),
+        None if is_on_mainline => (None, branches::MAINLINE),
+        None => (None, branches::GLOBAL),
+        Some(name) if is_mainline(&name) => (None, branches::MAINLINE),
+        Some(_) if branches::writes_to_all(engine) => (None, branches::GLOBAL),
+        Some(name) => (Some(name), branches::CURRENT_BRANCH),
     };
+    if let (Some(git), Some(branch)) = (&git, &branch) {
+        branches::note(engine, call, git, branch);
+    }
     let scope = Scope { branch, ..call.scope.place() };
     Ok(Standing { scope, branch_scope, commit: commit.or(at) })
-}
-
-/// Whether what is learned on a branch is the whole project's at once.
-fn writes_to_all(engine: &Engine) -> bool {
-    engine.settings().config.project.memory.branch_scope_on_feature_work == FeatureScope::Global
 }
