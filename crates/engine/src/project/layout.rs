@@ -8,6 +8,7 @@ pub mod trust;
 mod trusting;
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
@@ -18,7 +19,7 @@ use super::{FOLDER, policy};
 use crate::{
     engine::Engine,
     error::Error,
-    settings::{CONFIG_FILE, project_keys::PROJECT_KEYS},
+    settings::{CONFIG_FILE, keys::Key, project_keys::PROJECT_KEYS},
 };
 
 /// The settings of a project, as they hold: `engine.settings().config.project`.
@@ -112,16 +113,19 @@ fn template() -> String {
         "# Settings of this project. Every key is optional and has its default here. The file comes with a clone, so it narrows\n\
          # what the user's own `config.toml` allows, and sets the rest only after `strata project trust`.\n",
     );
-    let mut table = "";
-    for key in PROJECT_KEYS.iter().filter(|key| !key.is_settled()) {
-        let (of, name) = key.name.rsplit_once('.').unwrap_or(("", key.name));
-        if of != table {
-            text.push_str(&format!("\n# [{of}]\n"));
-            table = of;
-        }
-        match key.line_of(&config) {
-            Some(value) => text.push_str(&format!("# {name} = {value}\n")),
-            None => text.push_str(&format!("# {name} =\n")),
+    let keys = || PROJECT_KEYS.iter().filter(|key| !key.is_settled());
+    let table_of = |key: &Key| key.name.rsplit_once('.').map_or("", |(table, _)| table);
+    let mut tables: Vec<&str> = keys().map(table_of).collect();
+    // A table is written once, though its settings may stand apart.
+    let mut seen = BTreeSet::new();
+    tables.retain(|table| seen.insert(*table));
+    for table in tables {
+        text.push_str(&format!("\n# [{table}]\n"));
+        for key in keys().filter(|key| table_of(key) == table) {
+            let name = key.name.rsplit_once('.').map_or(key.name, |(_, name)| name);
+            let value = key.line_of(&config).unwrap_or_default();
+            text.push_str(format!("# {name} = {value}").trim_end());
+            text.push('\n');
         }
     }
     text
