@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use strata_core::{route::Router, time::Timestamp, vocabulary::Vocabulary};
+use strata_core::{duplicate::Readings, route::Router, time::Timestamp, vocabulary::Vocabulary};
 use strata_embed::Embedder;
 use strata_store::{
     error::StoreError,
@@ -27,7 +27,7 @@ use crate::{
     judge::{self, Judge},
     knowledge::{access, l0, routing::words::Words, vault::VaultState, vectors},
     operation::Call,
-    project::{files, identity},
+    project::{branches, files, identity, retrieve},
     searcher::Searcher,
     settings::Settings,
     usage::{Batch, Uses},
@@ -50,10 +50,13 @@ pub struct Engine {
     accesses: access::Waiting,
     index_entries: l0::Kept,
     section_vectors: vectors::Kept,
+    readings: Readings,
     vault: VaultState,
+    packs: retrieve::Kept,
     files: files::state::State,
     judge: OnceLock<Option<Box<dyn Judge>>>,
     words: OnceLock<Words>,
+    branches: branches::Kept,
     made: AtomicBool,
     home_made: OnceLock<()>,
     born: OnceLock<()>,
@@ -95,10 +98,13 @@ impl Engine {
             accesses: access::Waiting::default(),
             index_entries: l0::Kept::default(),
             section_vectors: vectors::Kept::default(),
+            readings: Readings::default(),
             vault,
+            packs: retrieve::Kept::default(),
             files: files::state::State::default(),
             judge: OnceLock::new(),
             words: OnceLock::new(),
+            branches: branches::Kept::default(),
             made: AtomicBool::new(false),
             home_made: OnceLock::new(),
             born: OnceLock::new(),
@@ -311,6 +317,11 @@ impl Engine {
         (&words.states, &words.state_words)
     }
 
+    /// What the last look at the repository found.
+    pub(crate) fn branches(&self) -> &branches::Kept {
+        &self.branches
+    }
+
     /// Search.
     pub fn searcher(&self) -> &Searcher {
         &self.searcher
@@ -355,6 +366,11 @@ impl Engine {
         &self.vault
     }
 
+    /// Answers to tasks that were given before.
+    pub(crate) fn packs(&self) -> &retrieve::Kept {
+        &self.packs
+    }
+
     /// The files of the project, and how far they are followed.
     pub(crate) fn files(&self) -> &files::state::State {
         &self.files
@@ -387,6 +403,11 @@ impl Engine {
     /// Entries of the index of knowledge that were read.
     pub(crate) fn index_entries(&self) -> &l0::Kept {
         &self.index_entries
+    }
+
+    /// Sections that were compared with others lately.
+    pub(crate) fn readings(&self) -> &Readings {
+        &self.readings
     }
 
     /// Vectors of sections of knowledge.

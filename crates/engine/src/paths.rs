@@ -17,6 +17,7 @@ const KEPT: [&str; 12] = [
     "proposals",
     "vault",
     "hot",
+    "hot-pages",
     "global-deep",
     "backups",
     "locks",
