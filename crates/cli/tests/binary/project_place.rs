@@ -135,6 +135,43 @@ fn memory_engine_c07_a_session_writes_in_no_project_but_in_its_own_folder() {
 }
 
 #[test]
+fn memory_engine_c06_c10_the_first_start_makes_the_folder_and_the_next_finds_everything() {
+    let home = TestHome::new();
+    let root = project(&home, "app");
+    let shown = root.display().to_string();
+    let began = |server: &mut McpScript| {
+        let started = std::time::Instant::now();
+        loop {
+            let status: serde_json::Value =
+                serde_json::from_str(&server.call("memory_status", &json!({})).text).expect("JSON");
+            if status["bootstrap_status"] == "READY" && status["knowledge_documents"].as_u64() > Some(0) {
+                return status;
+            }
+            assert!(started.elapsed().as_secs() < 60, "{status:#}");
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+    };
+    let start = || {
+        McpScript::start(&strata(&home), Era::Handshake, &["--project-root", &shown, "--toolsets", "project"])
+    };
+    let mut server = start();
+    let first = began(&mut server);
+    assert_eq!(first["project_root"], json!(shown), "{first:#}");
+    server.finish();
+    let policy =
+        fs::read_to_string(root.join(".strata/generated/AGENT_MEMORY_POLICY.md")).expect("the policy");
+    assert!(policy.contains("retrieve_agent_context"), "{policy}");
+    let status = Command::new("git").args(["status", "--porcelain", "-uall"]).current_dir(&root).output();
+    assert_eq!(status.expect("git runs").stdout, b"", "a checkout stays clean");
+    let before = snapshot(&root);
+    let mut server = start();
+    let second = began(&mut server);
+    assert_eq!(second["knowledge_documents"], first["knowledge_documents"], "{second:#}");
+    server.finish();
+    assert_eq!(snapshot(&root), before, "and the second start writes nothing");
+}
+
+#[test]
 fn who_keeps_the_home_in_the_project_has_everything_there() {
     let home = TestHome::bare();
     if home.server().is_some() {

@@ -19,6 +19,7 @@ use super::{FOLDER, policy};
 use crate::{
     engine::Engine,
     error::Error,
+    operation::Call,
     settings::{CONFIG_FILE, keys::Key, project_keys::PROJECT_KEYS},
 };
 
@@ -38,8 +39,7 @@ pub const HUMAN_FILES: [&str; 3] = [CONSTRAINTS, TEAM_RULES, DECISIONS];
 /// The folder in it for what is made anew.
 pub const GENERATED: &str = "generated";
 /// What git is told of the folder, so that what is made or private stays out of commits.
-const IGNORED: &str =
-    "# Made anew, or private. The other files of this folder are meant to be committed.\ngenerated/\nhome/\n";
+const IGNORED: &str = "# Made anew, or private. The other files of this folder are meant to be committed.\n.gitignore\ngenerated/\nhome/\n";
 
 /// What was made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -58,14 +58,31 @@ pub fn folder(root: &Path) -> PathBuf {
 /// # Errors
 /// A file that cannot be written; a folder that is a link.
 pub fn ensure(engine: &Engine, root: &Path) -> Result<Made, Error> {
+    let mut made = unseen(engine, root)?;
     let folder = folder(root);
-    plain_directory(&folder)?;
-    let mut made = Made::default();
-    made.write(&folder, ".gitignore", IGNORED)?;
     // A home that lies there has its own settings, which are the user's.
     if !is_home(engine, &folder) {
         made.write(&folder, CONFIG_FILE, &template())?;
     }
+    Ok(made)
+}
+
+/// Makes the folder by itself where the settings allow it, with what git does not see: a checkout is as clean afterwards as it was.
+/// Where that fails everything else goes on.
+pub(crate) fn begin(engine: &Engine, call: &Call<'_>) {
+    let settings = engine.settings();
+    let Some(root) = settings.project_root.as_deref() else { return };
+    if settings.config.project.runtime.auto_bootstrap && call.scope.project.is_some() {
+        drop(unseen(engine, root));
+    }
+}
+
+/// The folder and the policy.
+fn unseen(engine: &Engine, root: &Path) -> Result<Made, Error> {
+    let folder = folder(root);
+    plain_directory(&folder)?;
+    let mut made = Made::default();
+    made.write(&folder, ".gitignore", IGNORED)?;
     if policy::generate::write_if_older(engine, root)? {
         made.files.push(shown(Path::new(GENERATED).join(policy::FILE).as_path()));
     }
