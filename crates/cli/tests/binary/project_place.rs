@@ -265,8 +265,8 @@ fn older_database(path: &Path) {
     );
     old.run("CREATE TABLE evidence (id TEXT PRIMARY KEY, memory_node_id TEXT, content TEXT, source TEXT, created_at TEXT)");
     old.run("CREATE TABLE knowledge_documents (document_id TEXT PRIMARY KEY)");
-    old.run("INSERT INTO knowledge_documents VALUES ('d1')");
-    old.run("INSERT INTO projects VALUES ('p', 'app')");
+    old.put_texts("knowledge_documents", &[("document_id", "d1")]);
+    old.put_texts("projects", &[("id", "p"), ("name", "app")]);
     for (id, parent, title, summary, kind, status) in [
         (
             "n1",
@@ -298,6 +298,13 @@ fn older_database(path: &Path) {
         .collect();
         old.put("memory_nodes", &texts);
     }
-    old.run("INSERT INTO evidence VALUES ('e1', 'n1', '47 passed', 'pytest', '2026-01-02T03:04:05')");
+    let evidence = [
+        ("id", "e1"),
+        ("memory_node_id", "n1"),
+        ("content", "47 passed"),
+        ("source", "pytest"),
+        ("created_at", "2026-01-02T03:04:05"),
+    ];
+    old.put_texts("evidence", &evidence);
     old.close();
 }
