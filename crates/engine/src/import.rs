@@ -7,6 +7,7 @@ pub mod episodes;
 pub mod import_drewgent;
 pub mod import_incidents;
 pub mod import_layered_memory;
+pub mod import_memory_engine;
 pub mod import_p_layer;
 pub mod import_rules;
 
@@ -19,6 +20,7 @@ mod graph;
 mod graph_plan;
 mod incoming;
 mod layered;
+mod memory_engine;
 mod p_layer;
 mod prepare;
 mod report;

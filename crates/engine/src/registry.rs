@@ -21,7 +21,8 @@ use crate::{
     },
     import::{
         import_drewgent::ImportDrewgent, import_incidents::ImportIncidents,
-        import_layered_memory::ImportLayeredMemory, import_p_layer::ImportPLayer, import_rules::ImportRules,
+        import_layered_memory::ImportLayeredMemory, import_memory_engine::ImportMemoryEngine,
+        import_p_layer::ImportPLayer, import_rules::ImportRules,
     },
     knowledge::{
         access, changelog, entry::GetKnowledgeById, export::VaultExport, figures::GetMemoryV2Stats, files,
@@ -231,6 +232,7 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<project::reflection::retention::restore::RetentionRestore>(),
     // Importers of older stores.
     entry::<ImportLayeredMemory>(),
+    entry::<ImportMemoryEngine>(),
     entry::<ImportPLayer>(),
     entry::<ImportDrewgent>(),
     entry::<ImportRules>(),

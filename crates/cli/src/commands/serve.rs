@@ -2,7 +2,7 @@
 
 use std::{io::IsTerminal, sync::Arc, time::Duration};
 
-use clap::{Arg, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use strata_core::error::ErrorKind;
 use strata_engine::{engine::Engine, operation::Selection};
 use strata_server::mcp::{self, Options};
@@ -37,6 +37,11 @@ pub(super) fn command() -> Command {
                 .value_parser(clap::value_parser!(u32).range(..=8760))
                 .help("End after this long without a message; 0 never ends"),
         )
+        .arg(Arg::new("disable-auto-index").long("disable-auto-index").action(ArgAction::SetTrue).help(
+            "Read the project's files only when asked, as `[runtime] auto_index_on_start = false` says",
+        ))
+        // memory-engine's: it is so in any case.
+        .arg(Arg::new("privacy-mode").long("privacy-mode").action(ArgAction::SetTrue).hide(true))
 }
 
 pub(super) fn run(matches: &ArgMatches, global: &Global, environment: &Environment) -> Result<(), Failure> {
@@ -55,7 +60,12 @@ pub(super) fn run(matches: &ArgMatches, global: &Global, environment: &Environme
         );
     }
     let home_of_scope = home.clone();
-    let engine = Arc::new(move || Ok(Engine::new(place::settings(&home, &place_of_engine, &environment)?)));
+    let reads_unasked = !matches.get_flag("disable-auto-index");
+    let engine = Arc::new(move || {
+        let mut settings = place::settings(&home, &place_of_engine, &environment)?;
+        settings.config.project.runtime.auto_index_on_start &= reads_unasked;
+        Ok(Engine::new(settings))
+    });
     let ended =
         mcp::serve_stdio(engine, Arc::new(move || place.scope(&home_of_scope)), &options).map_err(|e| {
             Failure::new(ErrorKind::Unavailable, format!("the server cannot start: {e}"), "try again")

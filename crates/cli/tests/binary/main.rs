@@ -17,6 +17,7 @@ mod p_layer_options;
 mod passphrase;
 mod process_life;
 mod project_files;
+mod project_place;
 mod protocol;
 mod reference;
 mod rule_attacks;

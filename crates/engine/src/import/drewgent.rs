@@ -55,6 +55,7 @@ fn knowledge(
         let word = fields.text("type")?.unwrap_or_default().trim().to_lowercase();
         let word = if KINDS.contains(&word.as_str()) { word } else { "fact".to_owned() };
         memories.push(IncomingMemory {
+            detail: None,
             number: None,
             kind: Kind::parse(&word).map_err(|e| e.to_string())?,
             title: None,

@@ -119,6 +119,7 @@ fn take(rules: &[WrittenRule], incoming: &mut Incoming) -> Result<(), Error> {
     for rule in rules {
         let key = RowKey { table: RowKey::LINE, id: rule.line.to_string(), created: String::new() };
         incoming.memories.push(IncomingMemory {
+            detail: None,
             number: None,
             kind: kind.clone(),
             title: (!rule.body.is_empty()).then(|| rule.heading.clone()),

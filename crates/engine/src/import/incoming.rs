@@ -89,6 +89,35 @@ pub(super) struct IncomingMemory {
     /// Of a rule: priority, condition, and whether it is enabled.
     pub(super) rule: Option<RuleAttributes>,
     pub(super) ending: Ending,
+    /// What only stores of projects know of it.
+    pub(super) detail: Option<Box<Detail>>,
+}
+
+/// What stores of projects know of a memory beside what it says.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Detail {
+    pub(super) importance: f64,
+    pub(super) tags: Vec<String>,
+    pub(super) branch: Option<String>,
+    pub(super) branch_scope: String,
+    pub(super) commit: Option<String>,
+    pub(super) module_path: Option<String>,
+    /// The memory above it.
+    pub(super) parent: Option<RowKey>,
+    /// The same by the id that its store gave it.
+    pub(super) parent_row: Option<String>,
+    /// What it rests on.
+    pub(super) grounds: Vec<Ground>,
+    /// Whether it was in doubt.
+    pub(super) is_stale: bool,
+}
+
+/// What a memory rests on.
+#[derive(Debug, Clone)]
+pub(super) struct Ground {
+    pub(super) text: String,
+    pub(super) source: String,
+    pub(super) at: Option<Timestamp>,
 }
 
 /// A row that becomes a raw event.

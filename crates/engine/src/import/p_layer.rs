@@ -185,6 +185,7 @@ fn knowledge(reader: &ForeignReader<'_>, found: &mut Incoming) -> Result<(), Sto
         let layer = layer_of(fields, Layer::P5)?;
         let created_at = dated(fields, &key, findings);
         memories.push(IncomingMemory {
+            detail: None,
             number: Some(fields.id()?),
             kind,
             title: None,
@@ -298,6 +299,7 @@ fn rules(reader: &ForeignReader<'_>, found: &mut Incoming) -> Result<(), StoreEr
             enabled: fields.integer("enabled")? != Some(0),
         };
         memories.push(IncomingMemory {
+            detail: None,
             number: None,
             kind: Kind::parse("rule").map_err(|e| e.to_string())?,
             title: None,

@@ -14,14 +14,15 @@ use strata_core::{
     scope::Scope,
     time::Timestamp,
 };
-use strata_store::ledger::{NewEpisode, NewMemory, RuleAttributes, State};
+use strata_store::ledger::{EvidenceRow, NewEpisode, NewMemory, RuleAttributes, State};
 
-use super::incoming::{Ending, Findings, Incoming, IncomingEpisode, IncomingMemory, RowKey};
+use super::incoming::{Detail, Ending, Findings, Ground, Incoming, IncomingEpisode, IncomingMemory, RowKey};
 use crate::{
     engine::Engine,
     error::Error,
     gate::{Gate, add_families},
     operation::Call,
+    project::storable,
 };
 
 /// Rows that are worth another thread at the gate.
@@ -190,6 +191,10 @@ fn memory_behind(
         state: State { confidence: row.confidence, tier: Tier::Hot, ..State::active(row.layer) },
         ..NewMemory::new(id, &body, &origin.writer(row.who.as_deref()), created_at, salt)
     };
+    let new = match &row.detail {
+        Some(detail) => detailed(gate, origin, detail, new)?,
+        None => new,
+    };
     let mut reason = |text: &str| Ok::<_, Error>(gate.field("reason", Some(text))?.unwrap_or_default());
     let ending = match &row.ending {
         Ending::InForce => Ending::InForce,
@@ -198,6 +203,34 @@ fn memory_behind(
         Ending::Archived(why) => Ending::Archived(reason(why)?),
     };
     Ok(PreparedMemory { key: row.key.clone(), number: row.number, new, ending })
+}
+
+/// The memory with what only stores of projects know.
+fn detailed(gate: &mut Gate, origin: &Origin, detail: &Detail, new: NewMemory) -> Result<NewMemory, Error> {
+    let branch = gate.field("branch", detail.branch.as_deref())?;
+    let evidence = |gate: &mut Gate, ground: &Ground| {
+        let text = gate.body("evidence", &ground.text)?;
+        let source = gate.field("evidence", Some(&ground.source))?;
+        // What it shows stands beside where it is; where it is nowhere, it stands for itself.
+        let (reference, note) = source.map_or_else(|| (text.clone(), String::new()), |at| (at, text.clone()));
+        let at = ground.at.unwrap_or(origin.now);
+        Ok::<_, Error>(EvidenceRow { kind: "note".into(), reference, note, at })
+    };
+    let status = if detail.is_stale { Status::Stale } else { new.state.status };
+    Ok(NewMemory {
+        tags: gate.list("tags", &detail.tags)?,
+        branch_scope: gate.field("branch_scope", Some(&detail.branch_scope))?.unwrap_or_default(),
+        commit: gate.field("commit", detail.commit.as_deref())?,
+        module_path: gate.field("module_path", detail.module_path.as_deref())?,
+        parent: detail
+            .parent
+            .as_ref()
+            .map(|key| key.id(IdKind::Memory, &origin.source, &origin.scope, "").to_string()),
+        evidence: detail.grounds.iter().map(|ground| evidence(gate, ground)).collect::<Result<_, _>>()?,
+        state: State { importance: detail.importance, status, ..new.state },
+        scope: Scope { branch: branch.map(|name| storable(&name)), ..origin.scope.clone() },
+        ..new
+    })
 }
 
 fn attributes(gate: &mut Gate, rule: &RuleAttributes) -> Result<RuleAttributes, Error> {

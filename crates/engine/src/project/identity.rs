@@ -39,9 +39,19 @@ pub use remove::Remove;
 /// What the audit calls it when a project's names are noted.
 const NOTED: &str = "project_note";
 
-/// What an engine remembers of the directory that it works for: the key that was found for the one that was proposed,
-/// and whether the directory's names are noted under it.
-pub(crate) type Seen = HashMap<String, (String, bool)>;
+/// What an engine remembers of the directory that it works for, by the key that was proposed for it.
+pub(crate) type Seen = HashMap<String, Settled>;
+
+/// What was found for a directory.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Settled {
+    /// The key that it goes by.
+    key: String,
+    /// Whether what it shows is noted under that key.
+    is_noted: bool,
+    /// How many projects and names were known then. With as many the answer is the same.
+    known: (usize, usize),
+}
 
 /// The scope of a call, with the key that its project goes by. A face asks for it once per call.
 ///
@@ -57,24 +67,27 @@ fn look_up(engine: &Engine, proposed: &str) -> Result<Option<String>, Error> {
     if !engine.is_initialised()? {
         return Ok(None);
     }
-    let known = engine.existing_ledger()?.read(&Control::default(), |r| known(r, proposed))?;
+    let ledger = engine.existing_ledger()?;
+    let known = ledger.read(&Control::default(), known)?;
     let Some(project) = project_of(engine).filter(|project| project.key == proposed) else {
         return Ok(known.key_of(proposed));
     };
-    let key = choose(&known, &Prints::of(&project), proposed);
-    let mut seen = engine.seen_project();
-    let held = seen.entry(proposed.to_owned()).or_default();
-    if held.0 != key {
-        *held = (key.clone(), false);
+    let size = (known.projects.len(), known.aliases.len());
+    if let Some(held) = engine.seen_project().get(proposed).filter(|held| held.known == size) {
+        return Ok(Some(held.key.clone()));
     }
+    let is_used = || ledger.read(&Control::default(), |r| r.is_project_used(proposed)).unwrap_or(true);
+    let key = choose(&known, &Prints::of(&project), proposed, is_used);
+    let mut seen = engine.seen_project();
+    let is_noted = seen.get(proposed).is_some_and(|held| held.key == key && held.is_noted);
+    seen.insert(proposed.to_owned(), Settled { key: key.clone(), is_noted, known: size });
     Ok(Some(key))
 }
 
-fn known(r: &LedgerRead<'_>, proposed: &str) -> Result<Known, StoreError> {
+fn known(r: &LedgerRead<'_>) -> Result<Known, StoreError> {
     Ok(Known {
         projects: r.projects()?.into_iter().map(|project| project.key).collect(),
         aliases: r.project_aliases()?,
-        is_proposed_used: r.is_project_used(proposed)?,
     })
 }
 
@@ -94,15 +107,19 @@ pub(crate) fn note(engine: &Engine, call: &Call<'_>) {
 }
 
 fn note_in(engine: &Engine, call: &Call<'_>, key: &str) -> Result<(), Error> {
+    if engine.seen_project().values().any(|held| held.key == key && held.is_noted) {
+        return Ok(());
+    }
     let Some(project) = project_of(engine) else { return Ok(()) };
     {
         let mut seen = engine.seen_project();
-        let held = seen.entry(project.key.clone()).or_insert_with(|| (project.key.clone(), false));
+        let unseen = || Settled { key: project.key.clone(), ..Settled::default() };
+        let held = seen.entry(project.key.clone()).or_insert_with(unseen);
         // Who works for another project than the directory's has named it.
-        if held.0 != key || held.1 {
+        if held.key != key {
             return Ok(());
         }
-        held.1 = true;
+        held.is_noted = true;
     }
     let names = Prints::of(&project).names(&project.key);
     let ledger = engine.existing_ledger()?;

@@ -8,6 +8,7 @@ pub mod trust;
 mod trusting;
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
@@ -18,7 +19,8 @@ use super::{FOLDER, policy};
 use crate::{
     engine::Engine,
     error::Error,
-    settings::{CONFIG_FILE, project_keys::PROJECT_KEYS},
+    operation::Call,
+    settings::{CONFIG_FILE, keys::Key, project_keys::PROJECT_KEYS},
 };
 
 /// The settings of a project, as they hold: `engine.settings().config.project`.
@@ -37,8 +39,7 @@ pub const HUMAN_FILES: [&str; 3] = [CONSTRAINTS, TEAM_RULES, DECISIONS];
 /// The folder in it for what is made anew.
 pub const GENERATED: &str = "generated";
 /// What git is told of the folder, so that what is made or private stays out of commits.
-const IGNORED: &str =
-    "# Made anew, or private. The other files of this folder are meant to be committed.\ngenerated/\nhome/\n";
+const IGNORED: &str = "# Made anew, or private. The other files of this folder are meant to be committed.\n.gitignore\ngenerated/\nhome/\n";
 
 /// What was made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -57,14 +58,31 @@ pub fn folder(root: &Path) -> PathBuf {
 /// # Errors
 /// A file that cannot be written; a folder that is a link.
 pub fn ensure(engine: &Engine, root: &Path) -> Result<Made, Error> {
+    let mut made = unseen(engine, root)?;
     let folder = folder(root);
-    plain_directory(&folder)?;
-    let mut made = Made::default();
-    made.write(&folder, ".gitignore", IGNORED)?;
     // A home that lies there has its own settings, which are the user's.
     if !is_home(engine, &folder) {
         made.write(&folder, CONFIG_FILE, &template())?;
     }
+    Ok(made)
+}
+
+/// Makes the folder by itself where the settings allow it, with what git does not see: a checkout is as clean afterwards as it was.
+/// Where that fails everything else goes on.
+pub(crate) fn begin(engine: &Engine, call: &Call<'_>) {
+    let settings = engine.settings();
+    let Some(root) = settings.project_root.as_deref() else { return };
+    if settings.config.project.runtime.auto_bootstrap && call.scope.project.is_some() {
+        drop(unseen(engine, root));
+    }
+}
+
+/// The folder and the policy.
+fn unseen(engine: &Engine, root: &Path) -> Result<Made, Error> {
+    let folder = folder(root);
+    plain_directory(&folder)?;
+    let mut made = Made::default();
+    made.write(&folder, ".gitignore", IGNORED)?;
     if policy::generate::write_if_older(engine, root)? {
         made.files.push(shown(Path::new(GENERATED).join(policy::FILE).as_path()));
     }
@@ -112,16 +130,19 @@ fn template() -> String {
         "# Settings of this project. Every key is optional and has its default here. The file comes with a clone, so it narrows\n\
          # what the user's own `config.toml` allows, and sets the rest only after `strata project trust`.\n",
     );
-    let mut table = "";
-    for key in PROJECT_KEYS.iter().filter(|key| !key.is_settled()) {
-        let (of, name) = key.name.rsplit_once('.').unwrap_or(("", key.name));
-        if of != table {
-            text.push_str(&format!("\n# [{of}]\n"));
-            table = of;
-        }
-        match key.line_of(&config) {
-            Some(value) => text.push_str(&format!("# {name} = {value}\n")),
-            None => text.push_str(&format!("# {name} =\n")),
+    let keys = || PROJECT_KEYS.iter().filter(|key| !key.is_settled());
+    let table_of = |key: &Key| key.name.rsplit_once('.').map_or("", |(table, _)| table);
+    let mut tables: Vec<&str> = keys().map(table_of).collect();
+    // A table is written once, though its settings may stand apart.
+    let mut seen = BTreeSet::new();
+    tables.retain(|table| seen.insert(*table));
+    for table in tables {
+        text.push_str(&format!("\n# [{table}]\n"));
+        for key in keys().filter(|key| table_of(key) == table) {
+            let name = key.name.rsplit_once('.').map_or(key.name, |(_, name)| name);
+            let value = key.line_of(&config).unwrap_or_default();
+            text.push_str(format!("# {name} = {value}").trim_end());
+            text.push('\n');
         }
     }
     text

@@ -101,15 +101,20 @@ impl Key {
         KEYS.iter().chain(PROJECT_KEYS)
     }
 
-    /// The line of `config.toml` that says what an older configuration says; `None` when it makes no sense here.
-    pub(crate) fn line(&self, given: &Given) -> Option<String> {
+    /// What an older configuration says, as TOML; `None` when it makes no sense here.
+    pub(crate) fn value_of(&self, given: &Given) -> Option<String> {
         let value = match given {
             Given::Text(text) => self.sort.of_variable(text)?,
             Given::List(texts) => {
                 self.sort.read(&Value::Array(texts.iter().cloned().map(Value::String).collect()))?
             }
         };
-        Some(format!("{} = {value}", self.name))
+        Some(value.to_string())
+    }
+
+    /// The line of `config.toml` that says what an older configuration says; `None` when it makes no sense here.
+    pub(crate) fn line(&self, given: &Given) -> Option<String> {
+        self.value_of(given).map(|value| format!("{} = {value}", self.name))
     }
 
     /// What the configuration holds, for people: `none` where it holds nothing.

@@ -3,7 +3,7 @@
 use std::{sync::Arc, thread, time::Duration};
 
 use strata_core::cancel::Cancel;
-use strata_engine::project::files::follow;
+use strata_engine::project::{files::follow, identity::resolve};
 use tokio::{sync::oneshot, time::timeout};
 
 use super::{ScopeResolver, call::Opening};
@@ -48,7 +48,7 @@ impl Following {
     fn run(&self, cancel: &Cancel) {
         while !cancel.is_cancelled() {
             match self.engine.get() {
-                Ok(engine) => return follow::watch(&engine, cancel, &*self.scope),
+                Ok(engine) => return follow::watch(&engine, cancel, &|| resolve(&engine, (self.scope)())),
                 Err(error) => tracing::debug!(%error, "the files of the project wait"),
             }
             let mut left = AGAIN;

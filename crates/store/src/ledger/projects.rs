@@ -47,9 +47,16 @@ impl LedgerRead<'_> {
         )
     }
 
-    /// Whether anything was stored in the project `key`, whether it is known or not.
+    /// Whether a memory, an event or a todo was stored in the project `key`, whether it is known or not.
     pub fn is_project_used(&self, key: &str) -> Result<bool, StoreError> {
-        Ok(self.project_holdings(key)?.iter().any(|(_, count)| *count > 0))
+        for table in ["memories", "episodes", "todos"] {
+            let sql = format!("SELECT 1 FROM {table} WHERE tenant = $1 AND project = $2 LIMIT 1");
+            if self.transaction.query_one(&sql, params![self.tenant, key], |row| row.get::<i64>(0))?.is_some()
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// How much of what is in the project `key`, of any status.

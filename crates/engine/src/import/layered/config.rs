@@ -44,7 +44,7 @@ fn translate(text: &str) -> OlderConfig {
 
 /// The settings of a file of tables, values and lists, which is all that program wrote: `routing.enabled` and its
 /// value. What nests deeper has a name that no setting has.
-fn settings(text: &str) -> Vec<(String, Given)> {
+pub(in crate::import) fn settings(text: &str) -> Vec<(String, Given)> {
     let mut found: Vec<(String, Given)> = Vec::new();
     let mut path: Vec<(usize, String)> = Vec::new();
     for line in text.trim_start_matches('\u{feff}').lines() {

@@ -146,6 +146,7 @@ fn read(fields: &Fields<'_>, key: RowKey, findings: &mut Findings) -> Result<Inc
         metadata.insert("tags".into(), tags.join(", "));
     }
     Ok(IncomingMemory {
+        detail: None,
         kind: kind.map_err(|error| error.to_string())?,
         title: text(&entry["section"]),
         text: said,

@@ -24,7 +24,7 @@ use strata_store::sql::Access;
 
 use self::pass::{Outcome, Pass};
 use super::{Gate, Rules, root_name, state::Phase};
-use crate::{authority, engine::Engine, error::Error, operation::Call, vcs::Repository};
+use crate::{authority, engine::Engine, error::Error, operation::Call, project::layout, vcs::Repository};
 
 /// Changes that a call waits for where others go on in the background.
 const FEW: usize = 32;
@@ -157,6 +157,7 @@ pub fn refresh(engine: &Engine, call: &Call<'_>) -> Result<Changes, Error> {
 /// # Errors
 /// `Cancelled`, and those of reading the project and of the store.
 pub fn attend(engine: &Engine, call: &Call<'_>) -> Result<(), Error> {
+    layout::begin(engine, call);
     let state = engine.files();
     let now = state.now();
     let runtime = &engine.settings().config.project.runtime;
@@ -210,6 +211,7 @@ pub fn watch(engine: &Engine, cancel: &Cancel, scope: &dyn Fn() -> Scope) {
             progress: &|_, _| {},
             secret: None,
         };
+        layout::begin(engine, &call);
         let failure = look(engine, &call).err().map(|error| format!("{error}; {}", error.hint()));
         state.set(|now| now.failure = failure);
         let now = state.now();

@@ -14,8 +14,6 @@ pub(super) struct Known {
     pub(super) projects: BTreeSet<String>,
     /// Other names, as (alias, key).
     pub(super) aliases: Vec<(String, String)>,
-    /// Whether something was stored under the key that the directory proposes.
-    pub(super) is_proposed_used: bool,
 }
 
 impl Known {
@@ -43,7 +41,14 @@ impl Known {
 /// A remote decides before a path, because a directory may be emptied and filled with something else; that is also why
 /// a path counts only where the history is the known one. The same first commit under other remotes is a fork: a project
 /// of its own, until somebody merges them.
-pub(super) fn choose(known: &Known, prints: &Prints, proposed: &str) -> String {
+///
+/// `is_used` tells whether something is stored under the key that it proposes.
+pub(super) fn choose(
+    known: &Known,
+    prints: &Prints,
+    proposed: &str,
+    is_used: impl FnOnce() -> bool,
+) -> String {
     if let Some(key) = prints.remotes.iter().find_map(|remote| known.key_of(remote)) {
         return key;
     }
@@ -54,7 +59,7 @@ pub(super) fn choose(known: &Known, prints: &Prints, proposed: &str) -> String {
     let is_taken = earlier.as_ref().is_some_and(|key| !continues(known, prints, key));
     match earlier {
         Some(key) if !is_taken => return key,
-        None if known.is_proposed_used => return proposed.to_owned(),
+        None if is_used() => return proposed.to_owned(),
         _ => {}
     }
     if let Some(key) = by_commit(known, prints) {

@@ -39,7 +39,7 @@ impl Operation for Init {
         positional: &[],
         title: "Make a project's folder",
         about: "Makes `.strata/` in the project at hand: `config.toml` with every line a comment, `.gitignore`, and the generated \
-                policy. What is there already stays as it is. A server with toolset `project` does the same at its first call.",
+                policy. What is there already stays as it is. A server with toolset `project` makes the policy by itself.",
         effect: Effect::Files,
         audience: Audience::People,
     };

@@ -114,6 +114,8 @@ pub(super) fn edit(
     path: &Path,
     change: impl FnOnce(Option<&str>) -> Change,
 ) -> Result<bool, Error> {
+    // A link is told from a file before anything is waited for.
+    read(path)?;
     let lock = FileLock::acquire(&engine.home().join("locks"), path, &engine.control(call))?;
     let before = read(path)?;
     let after = match change(before.as_deref()) {

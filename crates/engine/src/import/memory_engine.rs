@@ -1,0 +1,184 @@
+//! What a `memory.db` of memory-engine holds.
+
+use std::collections::{BTreeMap, HashMap};
+
+use strata_core::memory::{Kind, Layer};
+use strata_store::{error::StoreError, foreign::ForeignReader};
+
+use super::{
+    cells::{Fields, point_in_time},
+    incoming::{Detail, Ending, Ground, Incoming, IncomingMemory, RowKey},
+    p_layer::{dated, each, key},
+};
+
+/// The table that makes a database memory-engine's.
+const NODES: &str = "memory_nodes";
+/// Tables that are not taken over, what they hold, and why.
+const LEFT: [(&str, &str, &str); 9] = [
+    ("memory_candidates", "candidates", "what still waits is told by nobody any more; report the work anew"),
+    ("knowledge_documents", "documents", "the files are indexed anew"),
+    ("knowledge_chunks", "chunks", "the files are indexed anew"),
+    ("knowledge_paragraphs", "paragraphs", "they are made when they are asked for"),
+    ("knowledge_propositions", "propositions", "they are made when they are asked for"),
+    ("knowledge_chunk_summaries", "summaries", "they are made when they are asked for"),
+    ("knowledge_links", "links of knowledge", "nothing ever wrote one"),
+    ("knowledge_index_jobs", "jobs", "they are done"),
+    ("memory_relations", "relations of memories", "the tree of memories is kept; these are not"),
+];
+
+/// A database as read.
+#[derive(Debug, Default)]
+pub(super) struct MemoryEngineDatabase {
+    pub(super) incoming: Incoming,
+    /// What is not taken over: what, how much, why.
+    pub(super) left: Vec<(&'static str, u64, &'static str)>,
+    /// The names of its projects.
+    pub(super) projects: Vec<String>,
+}
+
+/// Reads a database. All but its memories may be missing.
+pub(super) fn read(reader: &ForeignReader<'_>) -> Result<MemoryEngineDatabase, StoreError> {
+    if !reader.has(NODES) {
+        let path = reader.path().display();
+        return Err(StoreError::Invalid(format!(
+            "`{path}` is no database of memory-engine: it has no {NODES}"
+        )));
+    }
+    let mut database = MemoryEngineDatabase::default();
+    for (table, what, why) in LEFT {
+        let count = reader.count(table)?;
+        if count > 0 {
+            database.left.push((what, count, why));
+        }
+    }
+    each(reader, ("projects", &["id", "name"], None), &mut database.incoming.findings, |fields, _| {
+        database.projects.extend(fields.text("name")?);
+        Ok(())
+    })?;
+    let evidence = evidence(reader, &mut database.incoming)?;
+    nodes(reader, evidence, &mut database.incoming)?;
+    parents(&mut database.incoming);
+    Ok(database)
+}
+
+/// What memories rest on, by the id of the memory.
+fn evidence(
+    reader: &ForeignReader<'_>,
+    found: &mut Incoming,
+) -> Result<HashMap<String, Vec<Ground>>, StoreError> {
+    const NAMES: &[&str] = &["id", "memory_node_id", "content", "source", "created_at"];
+    let mut evidence: HashMap<String, Vec<Ground>> = HashMap::new();
+    each(reader, ("evidence", NAMES, None), &mut found.findings, |fields, _| {
+        let ground = Ground {
+            text: fields.needed("content")?,
+            source: fields.text("source")?.unwrap_or_default(),
+            at: fields.text("created_at")?.as_deref().and_then(point_in_time),
+        };
+        evidence.entry(fields.needed("memory_node_id")?).or_default().push(ground);
+        Ok(())
+    })?;
+    Ok(evidence)
+}
+
+fn nodes(
+    reader: &ForeignReader<'_>,
+    mut evidence: HashMap<String, Vec<Ground>>,
+    found: &mut Incoming,
+) -> Result<(), StoreError> {
+    const NAMES: &[&str] = &[
+        "id",
+        "parent_id",
+        "title",
+        "summary",
+        "kind",
+        "tags",
+        "created_at",
+        "status",
+        "confidence",
+        "importance",
+        "module_path",
+        "branch_name",
+        "commit_sha",
+        "branch_scope",
+        "archived_reason",
+    ];
+    let Incoming { memories, findings, .. } = found;
+    each(reader, (NODES, NAMES, None), findings, |fields, findings| {
+        let key = key(fields, NODES)?;
+        let kind = kind(&fields.text("kind")?.unwrap_or_default())?;
+        let (ending, is_stale) = ending(fields)?;
+        let detail = Detail {
+            importance: unit(fields, "importance", 0.5)?,
+            tags: tags(&fields.text("tags")?.unwrap_or_default())?,
+            branch: fields.text("branch_name")?,
+            branch_scope: fields.text("branch_scope")?.unwrap_or_default(),
+            commit: fields.text("commit_sha")?,
+            module_path: fields.text("module_path")?,
+            parent: None,
+            parent_row: fields.text("parent_id")?,
+            grounds: evidence.remove(&key.id).unwrap_or_default(),
+            is_stale,
+        };
+        memories.push(IncomingMemory {
+            number: None,
+            layer: if kind.as_str() == "incident" { Layer::P6 } else { Layer::P5 },
+            kind,
+            title: fields.text("title")?,
+            text: fields.needed("summary")?,
+            who: Some("agent:memory-engine".into()),
+            confidence: unit(fields, "confidence", 1.0)?,
+            created_at: dated(fields, &key, findings),
+            valid_to: None,
+            session: None,
+            origin: None,
+            metadata: BTreeMap::new(),
+            rule: None,
+            ending,
+            detail: Some(Box::new(detail)),
+            key,
+        });
+        Ok(())
+    })
+}
+
+/// Gives every memory the key of the one above it.
+fn parents(found: &mut Incoming) {
+    let keys: HashMap<String, RowKey> =
+        found.memories.iter().map(|row| (row.key.id.clone(), row.key.clone())).collect();
+    for row in &mut found.memories {
+        if let Some(detail) = &mut row.detail {
+            detail.parent = detail.parent_row.as_ref().and_then(|id| keys.get(id)).cloned();
+        }
+    }
+}
+
+fn kind(word: &str) -> Result<Kind, String> {
+    let word = if word.trim() == "debug" { "incident" } else { word };
+    Kind::parse(word).map_err(|e| e.to_string())
+}
+
+/// How a memory ended, and whether it was doubted.
+fn ending(fields: &Fields<'_>) -> Result<(Ending, bool), String> {
+    let status = fields.text("status")?.unwrap_or_default();
+    let why = || fields.text("archived_reason").ok().flatten();
+    Ok(match status.trim() {
+        "superseded" => (Ending::Archived("it was superseded in memory-engine".into()), false),
+        "archived" => {
+            (Ending::Archived(why().unwrap_or_else(|| "it was archived in memory-engine".into())), false)
+        }
+        "stale" | "needs_review" => (Ending::InForce, true),
+        _ => (Ending::InForce, false),
+    })
+}
+
+fn unit(fields: &Fields<'_>, name: &str, default: f64) -> Result<f64, String> {
+    let value = fields.real(name)?.unwrap_or(default);
+    (0.0..=1.0).contains(&value).then_some(value).ok_or_else(|| format!("`{name}` is {value}, not 0 to 1"))
+}
+
+fn tags(text: &str) -> Result<Vec<String>, String> {
+    if text.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    serde_json::from_str(text).map_err(|_| "`tags` is no list of texts".to_owned())
+}
