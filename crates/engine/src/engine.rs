@@ -27,7 +27,7 @@ use crate::{
     judge::{self, Judge},
     knowledge::{access, l0, routing::words::Words, vault::VaultState, vectors},
     operation::Call,
-    project::{files, identity, retrieve},
+    project::{branches, files, identity, retrieve},
     searcher::Searcher,
     settings::Settings,
     usage::{Batch, Uses},
@@ -55,6 +55,7 @@ pub struct Engine {
     files: files::state::State,
     judge: OnceLock<Option<Box<dyn Judge>>>,
     words: OnceLock<Words>,
+    branches: branches::Kept,
     made: AtomicBool,
     home_made: OnceLock<()>,
     born: OnceLock<()>,
@@ -101,6 +102,7 @@ impl Engine {
             files: files::state::State::default(),
             judge: OnceLock::new(),
             words: OnceLock::new(),
+            branches: branches::Kept::default(),
             made: AtomicBool::new(false),
             home_made: OnceLock::new(),
             born: OnceLock::new(),
@@ -311,6 +313,11 @@ impl Engine {
     pub fn states(&self) -> (&Router, &Vocabulary) {
         let words = self.words();
         (&words.states, &words.state_words)
+    }
+
+    /// What the last look at the repository found.
+    pub(crate) fn branches(&self) -> &branches::Kept {
+        &self.branches
     }
 
     /// Search.

@@ -8,6 +8,7 @@ pub mod branches;
 pub mod files;
 pub mod identity;
 pub mod layout;
+pub mod learn;
 pub mod node;
 pub mod policy;
 pub mod reflection;

@@ -10,7 +10,7 @@ use strata_core::{
     scope::Scope,
     time::{DAY, Timestamp},
 };
-use strata_store::ledger::{MemoryRow, RuleAttributes, State};
+use strata_store::ledger::{EvidenceRow, MemoryRow, RuleAttributes, State};
 
 use super::remember::{Request, ScopeName};
 use crate::{
@@ -19,11 +19,37 @@ use crate::{
     gate::Gate,
     knowledge::routing,
     operation::Call,
+    project::{anchors, branches},
     request::{moment, unit},
 };
 
 /// The longest time to live: a century.
 const MAX_TTL_DAYS: u32 = 36_525;
+
+/// Where in a project a memory belongs, beside its scope.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Placing {
+    /// How it follows branches: `current_branch`, `mainline`, `global`, ...; empty for the default.
+    pub branch_scope: String,
+    /// The commit it was made at.
+    pub commit: Option<String>,
+    /// The part of the project it is about.
+    pub module_path: Option<String>,
+    /// The id of the memory it belongs under.
+    pub parent: Option<String>,
+}
+
+impl Placing {
+    /// That of a stored memory.
+    pub fn of(memory: &MemoryRow) -> Self {
+        Self {
+            branch_scope: memory.branch_scope.clone(),
+            commit: memory.commit.clone(),
+            module_path: memory.module_path.clone(),
+            parent: memory.parent.clone(),
+        }
+    }
+}
 
 /// What will be stored, secrets already blacked out.
 #[derive(Debug, Clone)]
@@ -54,12 +80,16 @@ pub struct Draft {
     pub session: Option<String>,
     /// What it rests on.
     pub evidence: Vec<String>,
+    /// The same, where the sort is known and what it shows.
+    pub grounds: Vec<EvidenceRow>,
     /// First instant it is true.
     pub valid_from: Option<Timestamp>,
     /// First instant it is no longer true.
     pub valid_to: Option<Timestamp>,
     /// Where it holds.
     pub scope: Scope,
+    /// Where in a project it belongs.
+    pub placing: Placing,
     /// Whether it stands on the hot page.
     pub pinned: bool,
     /// How near at hand it is kept.
@@ -88,8 +118,12 @@ impl Draft {
             None => Kind::default(),
         };
         let (valid_from, valid_to) = validity(engine, request)?;
+        let layer = request.layer.map_or_else(|| kind.default_layer(), Layer::from);
+        let wanted = request.scope.or((!branches::follows_branches(layer)).then_some(ScopeName::Project));
+        let wanted = wanted.filter(|_| call.scope.project.is_some() || request.scope.is_some());
+        let (scope, placing) = branches::place(engine, call, wanted)?;
         Ok(Self {
-            layer: request.layer.map_or_else(|| kind.default_layer(), Layer::from),
+            layer,
             title: gate.field("title", request.title.as_deref())?,
             topic_key: gate.field("topic_key", request.topic_key.as_deref())?,
             supersedes: request.supersedes.clone(),
@@ -99,10 +133,12 @@ impl Draft {
             importance: unit("importance", request.importance)?.unwrap_or(0.5),
             source: gate.field("source", request.source.as_deref())?,
             session: gate.field("session", request.session.as_deref())?,
-            evidence: gate.list("evidence", &request.evidence)?,
+            evidence: anchors::pin_all(engine, call, gate.list("evidence", &request.evidence)?)?,
+            grounds: Vec::new(),
             valid_from,
             valid_to,
-            scope: placed(call.scope, request.scope)?,
+            scope,
+            placing,
             pinned: request.pinned.unwrap_or(false),
             tier: Tier::Hot,
             metadata: gate.map("metadata", &request.metadata)?,
@@ -134,9 +170,11 @@ impl Draft {
             source: (!old.source.is_empty()).then(|| old.source.clone()),
             session: old.session.clone(),
             evidence,
+            grounds: Vec::new(),
             valid_from: old.valid_from,
             valid_to: old.valid_to,
             scope: old.scope.clone(),
+            placing: Placing::of(old),
             pinned: state.pinned,
             tier: state.tier,
             metadata: serde_json::from_str(&old.metadata).unwrap_or_default(),
@@ -178,7 +216,7 @@ fn default_confidence(call: &Call<'_>) -> f64 {
     }
 }
 
-/// Where a write goes: the project when one is known, unless told otherwise.
+/// Where a write goes that follows no branch by itself: the project when one is known, unless told otherwise.
 pub(crate) fn placed(standing: &Scope, wanted: Option<ScopeName>) -> Result<Scope, Error> {
     let project = standing.whole_project();
     let user = Scope { project: None, ..project.clone() };

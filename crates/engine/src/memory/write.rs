@@ -27,6 +27,7 @@ use crate::{
     error::Error,
     graph::noticing::{self, Noticed},
     operation::Call,
+    project::anchors::{Anchor, CODE},
     rules,
 };
 
@@ -294,6 +295,10 @@ pub(crate) fn new_memory(
         identity: identity.to_owned(),
         bands: stored_bands(draft),
         scope: draft.scope.clone(),
+        branch_scope: draft.placing.branch_scope.clone(),
+        commit: draft.placing.commit.clone(),
+        module_path: draft.placing.module_path.clone(),
+        parent: draft.placing.parent.clone(),
         topic_key: draft.topic_key.clone(),
         tags: draft.tags.clone(),
         source: draft.source.clone().unwrap_or_default(),
@@ -312,16 +317,22 @@ pub(crate) fn new_memory(
             pinned: draft.pinned,
         },
         rule: draft.rule.clone(),
-        evidence: draft.evidence.iter().map(|text| evidence(text, now)).collect(),
+        evidence: draft
+            .evidence
+            .iter()
+            .map(|t| evidence(t, now))
+            .chain(draft.grounds.iter().cloned())
+            .collect(),
         ..NewMemory::new(id, &draft.text, &writer.to_string(), now, salt)
     }
 }
 
 /// Evidence as the writer put it; its sort follows from its looks.
-fn evidence(text: &str, at: Timestamp) -> EvidenceRow {
+pub(crate) fn evidence(text: &str, at: Timestamp) -> EvidenceRow {
     let kind = match text {
         t if t.starts_with("http://") || t.starts_with("https://") => "url",
         t if t.starts_with("ep_") => "episode",
+        t if Anchor::parse(t).is_some() => CODE,
         t if t.contains('/') && !t.contains(' ') => "file",
         _ => "note",
     };

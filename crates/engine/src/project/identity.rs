@@ -14,7 +14,10 @@ mod remove;
 
 use std::collections::HashMap;
 
-use strata_core::{principal::PrincipalKind, scope::Scope};
+use strata_core::{
+    principal::{Face, PrincipalKind},
+    scope::Scope,
+};
 use strata_store::{
     error::StoreError,
     ledger::{LedgerRead, NewAudit},
@@ -155,6 +158,19 @@ fn key_of(found: Option<String>, called: Option<&str>) -> Result<String, Error> 
         Some(called) => Error::NotFound { what: "project", id: called.to_owned(), hint: hint.into() },
         None => Error::argument("of", "there is no project here", format!("name one; {hint}")),
     })
+}
+
+/// Lets people go on, and whoever types commands; clients behind a protocol are refused, on record.
+///
+/// # Errors
+/// `Refused`.
+pub(super) fn at_command_line(
+    engine: &Engine,
+    call: &Call<'_>,
+    action: &'static str,
+    reason: &str,
+) -> Result<(), Error> {
+    if call.face == Face::Cli { Ok(()) } else { people_only(engine, call, action, reason) }
 }
 
 /// The key of the project at hand.

@@ -20,7 +20,7 @@ use strata_engine::{
 };
 use tokio::sync::oneshot;
 
-use super::{EngineSource, ScopeResolver, admission::Door, idle::Upkeep};
+use super::{EngineSource, ScopeResolver, admission::Door, following::Following, idle::Upkeep};
 use crate::pool::{Full, Pool};
 
 /// What every call of one server shares.
@@ -44,7 +44,8 @@ impl Opening {
         self.engine.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn get(&self) -> Result<Arc<Engine>, Error> {
+    /// The engine, opened now if no call has.
+    pub(super) fn get(&self) -> Result<Arc<Engine>, Error> {
         let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(engine) = &*engine {
             return Ok(Arc::clone(engine));
@@ -74,6 +75,11 @@ impl Runner {
     /// What does the upkeep of the same home.
     pub(super) fn upkeep(&self) -> Upkeep {
         Upkeep { engine: Arc::clone(&self.engine), scope: Arc::clone(&self.scope) }
+    }
+
+    /// What follows the files of the project.
+    pub(super) fn following(&self) -> Following {
+        Following::new(Arc::clone(&self.engine), Arc::clone(&self.scope))
     }
 
     /// How long a call may take.

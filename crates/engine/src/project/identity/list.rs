@@ -2,9 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strata_core::principal::PrincipalKind;
 use strata_store::{error::StoreError, ledger::LedgerRead};
 
-use super::{FOR_PEOPLE, people_only, prints::PATH};
+use super::prints::PATH;
 use crate::{
     engine::Engine,
     error::Error,
@@ -53,14 +54,16 @@ impl Operation for List {
         positional: &[],
         title: "List projects",
         about: "Lists the projects that are known: their keys, what their checkouts are recognised by, and how many memories \
-                they hold. `strata project alias` gives one a further name, `strata project merge` makes one of two.",
+                they hold. Whoever is no person is shown the one at hand. `strata project alias` gives one a further name, `strata project merge` makes one of two.",
         effect: Effect::Read,
         audience: Audience::People,
     };
 
     fn run(engine: &Engine, call: &Call<'_>, _request: Request) -> Result<Response, Error> {
-        people_only(engine, call, Self::SPEC.tool, FOR_PEOPLE)?;
-        let projects = engine.read(call, items)?;
+        let sees_all = matches!(call.principal.kind, PrincipalKind::Human | PrincipalKind::System);
+        let current = call.scope.project.as_ref();
+        let mut projects = engine.read(call, items)?;
+        projects.retain(|item| sees_all || Some(&item.key) == current);
         Ok(Response { current: call.scope.project.clone(), projects })
     }
 }

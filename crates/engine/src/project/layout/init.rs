@@ -7,7 +7,7 @@ use crate::{
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
-    project::{identity::people_only, layout, root_of},
+    project::{identity::at_command_line, layout, root_of},
     render::{Document, Mark, Render},
 };
 
@@ -45,7 +45,12 @@ impl Operation for Init {
     };
 
     fn run(engine: &Engine, call: &Call<'_>, _request: Request) -> Result<Response, Error> {
-        people_only(engine, call, Self::SPEC.tool, "what lies in a project's folder is for a person to say")?;
+        at_command_line(
+            engine,
+            call,
+            Self::SPEC.tool,
+            "what lies in a project's folder is for a person to say",
+        )?;
         let root = root_of(engine)?;
         let made = layout::ensure(engine, &root)?;
         Ok(Response {

@@ -16,7 +16,7 @@ use crate::{
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     project::{
-        identity::people_only,
+        identity::at_command_line,
         layout::{GENERATED, folder, plain_directory},
         root_of,
     },
@@ -56,7 +56,7 @@ impl Operation for Generate {
     const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[&["policy", "generate"]];
 
     fn run(engine: &Engine, call: &Call<'_>, _request: Request) -> Result<Response, Error> {
-        people_only(engine, call, Self::SPEC.tool, FOR_PEOPLE)?;
+        at_command_line(engine, call, Self::SPEC.tool, FOR_PEOPLE)?;
         let root = root_of(engine)?;
         let path = path(&root)?;
         clients::edit(engine, call, &path, |file| Change::To(block(engine).put_before(file)))?;

@@ -13,7 +13,7 @@ use crate::{
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
-    project::{identity::people_only, layout::plain_directory, root_of},
+    project::{identity::at_command_line, layout::plain_directory, root_of},
     render::{Document, Mark, Render},
 };
 
@@ -56,7 +56,7 @@ impl Operation for Install {
     const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[&["policy", "install"]];
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
-        people_only(engine, call, Self::SPEC.tool, FOR_PEOPLE)?;
+        at_command_line(engine, call, Self::SPEC.tool, FOR_PEOPLE)?;
         let (client, root) = (request.client, root_of(engine)?);
         generate::write_if_older(engine, &root)?;
         for folder in client.place().0 {

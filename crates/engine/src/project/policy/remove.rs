@@ -12,7 +12,7 @@ use crate::{
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
-    project::{identity::people_only, root_of},
+    project::{identity::at_command_line, root_of},
     render::{Document, Mark, Render},
 };
 
@@ -54,7 +54,7 @@ impl Operation for Uninstall {
     const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[&["policy", "remove"]];
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
-        people_only(engine, call, Self::SPEC.tool, FOR_PEOPLE)?;
+        at_command_line(engine, call, Self::SPEC.tool, FOR_PEOPLE)?;
         let (client, root) = (request.client, root_of(engine)?);
         let path = client.path(&root);
         let block = client.block(engine, &root);
