@@ -154,10 +154,15 @@ impl Asked {
         let sorts = request.proposition_types.as_deref().map(sorts).transpose()?;
         let settings = &engine.settings().config.project.retrieval;
         let branch = request.current_branch.as_deref().map(str::trim).filter(|branch| !branch.is_empty());
-        let scope = match branch {
-            Some(branch) => Scope { branch: Some(storable(branch)), ..call.scope.clone() },
+        let mut scope = match branch.map(storable).filter(|branch| call.scope.branch.as_ref() != Some(branch))
+        {
+            // What another branch descends from is not known here.
+            Some(branch) => Scope { branch: Some(branch), ..call.scope.place() },
             None => call.scope.clone(),
         };
+        if !settings.include_ancestor_branch_memory {
+            scope.ancestors.clear();
+        }
         Ok(Self {
             task: task.to_owned(),
             symbols,
