@@ -38,6 +38,8 @@ macro_rules! words {
     };
 }
 
+pub(crate) use words;
+
 words! {
     /// The seven layers of authority. Lower number, higher authority.
     Layer, "layer" {

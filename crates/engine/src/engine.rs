@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use strata_core::{route::Router, time::Timestamp, vocabulary::Vocabulary};
+use strata_core::{duplicate::Readings, route::Router, time::Timestamp, vocabulary::Vocabulary};
 use strata_embed::Embedder;
 use strata_store::{
     error::StoreError,
@@ -50,6 +50,7 @@ pub struct Engine {
     accesses: access::Waiting,
     index_entries: l0::Kept,
     section_vectors: vectors::Kept,
+    readings: Readings,
     vault: VaultState,
     packs: retrieve::Kept,
     files: files::state::State,
@@ -97,6 +98,7 @@ impl Engine {
             accesses: access::Waiting::default(),
             index_entries: l0::Kept::default(),
             section_vectors: vectors::Kept::default(),
+            readings: Readings::default(),
             vault,
             packs: retrieve::Kept::default(),
             files: files::state::State::default(),
@@ -401,6 +403,11 @@ impl Engine {
     /// Entries of the index of knowledge that were read.
     pub(crate) fn index_entries(&self) -> &l0::Kept {
         &self.index_entries
+    }
+
+    /// Sections that were compared with others lately.
+    pub(crate) fn readings(&self) -> &Readings {
+        &self.readings
     }
 
     /// Vectors of sections of knowledge.

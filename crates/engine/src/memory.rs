@@ -9,5 +9,6 @@ pub mod reference;
 pub mod remember;
 pub mod restore;
 pub mod similar;
+pub mod status;
 pub mod update;
 pub mod write;

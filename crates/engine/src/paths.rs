@@ -8,7 +8,7 @@ use strata_store::files::{canonical, confine, resolve};
 use crate::{authority, engine::Engine, error::Error, operation::Call, project::layout};
 
 /// Files and folders of the home that are the store's, a person's or the gate's, never a report's.
-const KEPT: [&str; 12] = [
+const KEPT: [&str; 13] = [
     "config.toml",
     layout::trust::FILE,
     "purged.jsonl",
@@ -17,6 +17,7 @@ const KEPT: [&str; 12] = [
     "proposals",
     "vault",
     "hot",
+    "hot-pages",
     "global-deep",
     "backups",
     "locks",

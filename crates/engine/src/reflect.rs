@@ -25,8 +25,9 @@ use crate::{
         draft::Draft,
         reference::Reference,
         remember::{LayerName, Request as RememberRequest},
+        similar::{Contradicts, Similar},
         update::must_stand,
-        write::new_memory,
+        write::{self, new_memory},
     },
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Document, Mark, Render},
@@ -77,6 +78,12 @@ pub struct Response {
     pub layer: String,
     /// Whether the same proposal was waiting already.
     pub was_waiting: bool,
+    /// A memory in force that says nearly the same: what is known already need not be proposed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub similar: Option<Similar>,
+    /// A memory in force that cannot hold together with this one: whoever decides has to choose.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contradicts: Option<Contradicts>,
     /// Families of secrets that were blacked out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub redacted: Vec<&'static str>,
@@ -109,7 +116,8 @@ impl Operation for Reflect {
         }
         let draft = draft(engine, call, &request, &mut gate)?;
         authority::authorise(engine, call, Action::Propose, draft.layer, "")?;
-        file(engine, call, &draft, &reason)
+        let (similar, contradicts) = write::beside(engine, call, &draft)?;
+        Ok(Response { similar, contradicts, ..file(engine, call, &draft, &reason)? })
     }
 }
 
@@ -176,6 +184,8 @@ fn amend(
         status: review::AMENDMENT,
         layer: old.state.layer.to_string(),
         was_waiting: filed.was_waiting,
+        similar: None,
+        contradicts: None,
         redacted: std::mem::take(&mut gate.redacted),
     })
 }
@@ -218,6 +228,8 @@ fn file(engine: &Engine, call: &Call<'_>, draft: &Draft, reason: &str) -> Result
         status: Status::Candidate.as_str(),
         layer: draft.layer.to_string(),
         was_waiting,
+        similar: None,
+        contradicts: None,
         redacted: draft.redacted.clone(),
     })
 }
@@ -243,6 +255,11 @@ impl Render for Response {
             self.layer,
             self.review
         );
-        Document::new().note(Mark::Good, text).note_redacted(&self.redacted)
+        let beside = self.similar.iter().map(Similar::sentence);
+        let beside = beside.chain(self.contradicts.iter().map(Contradicts::sentence));
+        let document = Document::new().note(Mark::Good, text);
+        beside
+            .fold(document, |document, told| document.note(Mark::Warning, told))
+            .note_redacted(&self.redacted)
     }
 }

@@ -218,6 +218,17 @@ pub const OPERATIONS: &[Entry] = &[
     entry::<project::anchors::pin::Pin>(),
     entry::<project::anchors::check::Check>(),
     entry::<project::learn::Learn>(),
+    // What finished work teaches.
+    entry::<project::reflection::report::ReflectAndWrite>(),
+    entry::<project::reflection::seed::SeedProjectContext>(),
+    entry::<project::reflection::add::AddMemoryNode>(),
+    entry::<project::reflection::evidence_add::AddEvidence>(),
+    entry::<project::reflection::stale::MarkStale>(),
+    entry::<project::reflection::relations::MemoryRelations>(),
+    entry::<project::reflection::promotion::PromoteMemory>(),
+    entry::<project::reflection::retention::status::RetentionStatus>(),
+    entry::<project::reflection::retention::run::RetentionRun>(),
+    entry::<project::reflection::retention::restore::RetentionRestore>(),
     // Importers of older stores.
     entry::<ImportLayeredMemory>(),
     entry::<ImportPLayer>(),

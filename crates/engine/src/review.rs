@@ -5,6 +5,7 @@
 
 pub mod amendment;
 pub mod approve;
+pub(crate) mod dispute;
 pub mod list;
 pub mod reject;
 pub mod resolve;

@@ -44,7 +44,7 @@ fn serve(binary: &Binary<'_>) -> McpScript {
 fn ask(server: &mut McpScript, tool: &str, arguments: &Value) -> Value {
     let answer = server.call(tool, arguments);
     assert!(!answer.is_error, "{}", answer.text);
-    serde_json::from_str(&answer.text).unwrap_or_else(|error| panic!("{error}: {}", answer.text))
+    serde_json::from_str(&answer.text).expect("the answer is JSON")
 }
 
 /// Asks for the status until it is what it should be.

@@ -152,9 +152,9 @@ impl Draft {
         })
     }
 
-    /// The next version of `old`, which it replaces, in `state`: all that is not changed stays. `evidence` is
+    /// The next version of `old`, which it replaces, in `state`: all that is not changed stays. `grounds` is
     /// what the old version rests on.
-    pub fn version_of(old: &MemoryRow, text: String, state: &State, evidence: Vec<String>) -> Self {
+    pub fn version_of(old: &MemoryRow, text: String, state: &State, grounds: Vec<EvidenceRow>) -> Self {
         Self {
             bands: duplicate::bands(&text),
             text,
@@ -169,8 +169,8 @@ impl Draft {
             importance: state.importance,
             source: (!old.source.is_empty()).then(|| old.source.clone()),
             session: old.session.clone(),
-            evidence,
-            grounds: Vec::new(),
+            evidence: Vec::new(),
+            grounds,
             valid_from: old.valid_from,
             valid_to: old.valid_to,
             scope: old.scope.clone(),

@@ -7,7 +7,7 @@ use strata_core::{
     policy::Action,
     principal::Principal,
 };
-use strata_store::ledger::{MemoryRow, NewAudit, State};
+use strata_store::ledger::{EvidenceRow, MemoryRow, NewAudit, State};
 
 use super::{draft::Draft, reference::Reference, remember::LayerName, write};
 use crate::{
@@ -108,7 +108,6 @@ impl Operation for Update {
             || request.tags.is_some();
         if rewritten {
             let evidence = ledger.read(&control, |r| r.evidence(old.number))?;
-            let evidence = evidence.into_iter().map(|e| e.reference).collect();
             replace(engine, call, &old, &state, evidence, &request)
         } else {
             adjust(engine, call, actor, &old, &state, &request)
@@ -154,7 +153,7 @@ fn replace(
     call: &Call<'_>,
     old: &MemoryRow,
     state: &State,
-    evidence: Vec<String>,
+    evidence: Vec<EvidenceRow>,
     request: &Request,
 ) -> Result<Response, Error> {
     let mut gate = Gate::default();

@@ -109,6 +109,17 @@ pub fn store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Stored, 
     Ok(stored)
 }
 
+/// The memory in force that says nearly the same as a draft, and the one that it contradicts most surely.
+pub(crate) fn beside(
+    engine: &Engine,
+    call: &Call<'_>,
+    draft: &Draft,
+) -> Result<(Option<Similar>, Option<Contradicts>), Error> {
+    let candidates = engine.read(call, |read| candidates(read, draft))?;
+    let contradicts = contradicted(&candidates, draft);
+    Ok((found(nearest(candidates, draft)), contradicts))
+}
+
 /// Who stores a draft, if the caller may. A refusal is on record under the word that storing it would be.
 fn may_store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Principal, Error> {
     authority::authorise_as(engine, call, Action::Remember, draft.action, draft.layer, "")
@@ -175,6 +186,47 @@ pub(crate) fn store_derived(
         also(w, number, seq)?;
         Ok(Some(id.to_owned()))
     })?;
+    Ok(stored)
+}
+
+/// How a draft stands to what is stored, as its caller judged.
+pub(crate) struct Judged<'a> {
+    /// The memory that it takes the place of.
+    pub(crate) predecessor: Option<MemoryRow>,
+    /// Why it is stored so.
+    pub(crate) reason: &'a str,
+    /// Where it stands from the start.
+    pub(crate) status: Status,
+}
+
+/// Stores a draft beside, or in the place of, what its caller compared it with, and what `also` puts down about it in
+/// the same transaction. The same text in force is taken for it; `also` is told.
+pub(crate) fn store_judged(
+    engine: &Engine,
+    call: &Call<'_>,
+    draft: &Draft,
+    judged: Judged<'_>,
+    also: &dyn Fn(&LedgerWrite<'_>, &Stored) -> Result<(), StoreError>,
+) -> Result<Stored, Error> {
+    let mut actor = may_store(engine, call, draft)?;
+    if let Some(old) = &judged.predecessor {
+        let leaving =
+            authority::authorise_as(engine, call, Action::Update, draft.action, old.state.layer, &old.id)?;
+        actor = authority::either(actor, leaving);
+    }
+    let identity = duplicate::identity(&draft.text);
+    let new = new_memory(engine, &actor, draft, &identity, judged.predecessor.as_ref(), judged.reason);
+    let new = NewMemory { state: State { status: judged.status, ..new.state }, ..new };
+    let ledger = engine.ledger(call)?;
+    let text = (new.title.as_str(), draft.text.as_str());
+    let noticed = noticing::look(engine, ledger, &engine.control(call), text, &draft.scope, &new.writer)?;
+    let plan = Plan { predecessor: judged.predecessor, reason: judged.reason.to_owned(), similar: None };
+    let stored = ledger.write(&engine.control(call), engine.clock().now(), |w| {
+        let stored = commit(w, call, &actor, (draft.action, &new), &plan, &noticed)?;
+        also(w, &stored)?;
+        Ok(stored)
+    })?;
+    engine.index_what_was_stored(call);
     Ok(stored)
 }
 
@@ -318,10 +370,10 @@ pub(crate) fn new_memory(
         },
         rule: draft.rule.clone(),
         evidence: draft
-            .evidence
+            .grounds
             .iter()
-            .map(|t| evidence(t, now))
-            .chain(draft.grounds.iter().cloned())
+            .cloned()
+            .chain(draft.evidence.iter().map(|t| evidence(t, now)))
             .collect(),
         ..NewMemory::new(id, &draft.text, &writer.to_string(), now, salt)
     }
@@ -366,6 +418,7 @@ fn commit(
             let seq = w.record(&row)?;
             w.supersede(old.number, twin.number, &plan.reason, seq)?;
             w.carry_stated_mentions(old.number, twin.number)?;
+            w.carry_memory_relations(old.number, twin.number, seq)?;
             authority::seal(w, call, actor)?;
         }
         return Ok(Stored {
@@ -384,6 +437,7 @@ fn commit(
     noticing::link(w, noticed, number, seq)?;
     if let Some(old) = &plan.predecessor {
         w.carry_stated_mentions(old.number, number)?;
+        w.carry_memory_relations(old.number, number, seq)?;
     }
     authority::seal(w, call, actor)?;
     Ok(Stored {

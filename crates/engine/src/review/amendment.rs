@@ -170,9 +170,9 @@ impl Prepared {
             hint: format!("`strata review reject {}` closes it", review.id),
         })?;
         let amendment = read.checked(old, &mut Gate::default())?;
-        let (rule, evidence) = engine.ledger(call)?.read(&engine.control(call), |r| {
-            Ok((r.rule(old.number)?, r.evidence(old.number)?.into_iter().map(|e| e.reference)))
-        })?;
+        let (rule, evidence) = engine
+            .ledger(call)?
+            .read(&engine.control(call), |r| Ok((r.rule(old.number)?, r.evidence(old.number)?)))?;
         let changed = old.state_seq.max(rule.as_ref().map_or(0, |row| row.from_seq));
         if !old.state.status.is_live() || changed > review.seq {
             return Err(super::moved_on(review, old));
@@ -183,7 +183,8 @@ impl Prepared {
             let state = State { status: Status::Active, ..old.state };
             let draft = Draft {
                 rule: is_rule(&old.kind).then(|| attributes.clone()),
-                ..Draft::version_of(old, text, &state, evidence.chain(amendment.evidence).collect())
+                evidence: amendment.evidence,
+                ..Draft::version_of(old, text, &state, evidence)
             };
             let identity = duplicate::identity(&draft.text);
             new_memory(engine, actor, &draft, &identity, Some(old), &review.reason)

@@ -7,7 +7,7 @@ use strata_core::{
 };
 use strata_store::ledger::{NewAudit, ReviewStatus, State};
 
-use super::{Open, approve::Request, note, on_record};
+use super::{CONFLICT, Conflict, Open, approve::Request, dispute, note, on_record};
 use crate::{
     authority,
     engine::Engine,
@@ -66,7 +66,10 @@ impl Operation for Reject {
             if let Some((memory, state)) = archived {
                 w.change_state(memory.number, Some(memory.state_seq), &state, seq)?;
             }
-            w.decide_review(&review.id, ReviewStatus::Rejected, &call.principal.to_string(), &note, seq)
+            w.decide_review(&review.id, ReviewStatus::Rejected, &call.principal.to_string(), &note, seq)?;
+            let sides = serde_json::from_str::<Conflict>(&review.proposal).ok();
+            let sides = sides.as_ref().filter(|_| review.kind == CONFLICT);
+            sides.map_or(Ok(()), |c| dispute::calm(w, call, &actor, &[&c.a, &c.b], &reason))
         })?;
         Ok(Response {
             review: review.id.clone(),

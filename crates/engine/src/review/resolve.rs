@@ -8,7 +8,7 @@ use strata_store::{
     ledger::{MemoryRow, NewAudit, ReviewRow, ReviewStatus},
 };
 
-use super::{CONFLICT, Conflict, Open, missing, moved_on, note, on_record, sides};
+use super::{CONFLICT, Conflict, Open, dispute, missing, moved_on, note, on_record, sides};
 use crate::{
     authority,
     engine::Engine,
@@ -95,7 +95,7 @@ impl Operation for Resolve {
             Decision::KeepBoth => {
                 // It takes both to say that neither gives way.
                 let actor = authority::either(may(&a)?, may(&b)?);
-                dismiss(engine, call, &actor, (review, &note), &b)?;
+                dismiss(engine, call, &actor, (review, &note), (&a, &b))?;
                 return Ok(Response::new(review, request.decision, vec![a.id, b.id], None));
             }
         };
@@ -160,6 +160,7 @@ fn settle(
         let seq = w.record(&row)?;
         w.supersede(loser.number, kept.number, &reason, seq)?;
         w.decide_review(&review.id, ReviewStatus::Approved, &call.principal.to_string(), note, seq)?;
+        dispute::calm(w, call, actor, &[&kept.id], &reason)?;
         authority::seal(w, call, actor)
     })?)
 }
@@ -170,7 +171,7 @@ fn dismiss(
     call: &Call<'_>,
     actor: &Principal,
     (review, note): (&ReviewRow, &str),
-    newer: &MemoryRow,
+    (older, newer): (&MemoryRow, &MemoryRow),
 ) -> Result<(), Error> {
     let reason = on_record(review, note);
     let row = NewAudit {
@@ -183,6 +184,7 @@ fn dismiss(
     Ok(engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
         let seq = w.record(&row)?;
         w.decide_review(&review.id, ReviewStatus::Rejected, &call.principal.to_string(), note, seq)?;
+        dispute::calm(w, call, actor, &[&older.id, &newer.id], &reason)?;
         authority::seal(w, call, actor)
     })?)
 }

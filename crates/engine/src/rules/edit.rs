@@ -111,13 +111,12 @@ fn rewrite(
     (text, state, attributes): (String, &State, RuleAttributes),
     reason: String,
 ) -> Result<i64, Error> {
-    let evidence =
-        engine.ledger(call)?.read(&engine.control(call), |r| r.evidence(old.memory.number))?.into_iter();
+    let evidence = engine.ledger(call)?.read(&engine.control(call), |r| r.evidence(old.memory.number))?;
     let draft = Draft {
         rule: Some(attributes),
         action: ACTION,
         supersede_reason: Some(reason).filter(|r| !r.is_empty()),
-        ..Draft::version_of(&old.memory, text, state, evidence.map(|e| e.reference).collect())
+        ..Draft::version_of(&old.memory, text, state, evidence)
     };
     Ok(write::store(engine, call, &draft)?.number)
 }

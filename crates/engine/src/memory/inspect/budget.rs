@@ -50,6 +50,10 @@ impl Parts for MemoryView {
         if !self.audit.is_empty() {
             return Some(("audit", std::mem::take(&mut self.audit).len()));
         }
+        if !self.consolidated.is_empty() {
+            self.consolidated.clear();
+            return Some(("what is below it", 1));
+        }
         if !self.distils.is_empty() {
             return Some(("distils", std::mem::take(&mut self.distils).len()));
         }

@@ -11,6 +11,7 @@ use super::{super::reference::Reference, budget, stamp};
 use crate::{
     error::Error,
     operation::Call,
+    project::reflection::tree,
     recall::item::metadata,
     render::{Block, Document, Record, Trust, neutral},
     rules,
@@ -81,6 +82,9 @@ pub struct MemoryView {
     /// The raw material that it distils, in order of time: episodes, then memories.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub distils: Vec<String>,
+    /// What the memories below it in its project's tree say: made of them whenever it is asked for, no part of the text.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub consolidated: String,
     /// Times it was recalled and inspected.
     pub uses: [i64; 2],
     /// Its versions, oldest first, itself included.
@@ -145,12 +149,13 @@ pub(super) fn memory(
         false => None,
     };
     let distilled = distils(r, row.number)?;
+    let consolidated = tree::consolidated(r, call, &row, &history)?;
     let mut view = MemoryView::new(row, &history, &evidence, usage, zone);
     if let Some(rule) = rule {
         (view.priority, view.condition, view.enabled) =
             (Some(rule.priority), rule.condition, Some(rule.enabled));
     }
-    view.distils = distilled;
+    (view.distils, view.consolidated) = (distilled, consolidated);
     Ok(view)
 }
 
@@ -200,8 +205,9 @@ impl MemoryView {
             superseded_by: row.superseded_by,
             superseded_reason: row.superseded_reason,
             metadata: metadata(&row.metadata),
-            evidence: evidence.iter().map(|e| e.reference.clone()).collect(),
+            evidence: evidence.iter().map(told).collect(),
             distils: Vec::new(),
+            consolidated: String::new(),
             uses: [usage.recalled, usage.inspected],
             history: history.line.iter().map(|m| Version::new(m, zone)).collect(),
             audit: history.audit.iter().map(|e| AuditLine::new(e, zone)).collect(),
@@ -243,6 +249,9 @@ impl MemoryView {
         pairs.extend(self.metadata.iter().map(|(k, v)| (k.clone(), v.clone())));
         if !self.distils.is_empty() {
             pairs.push((format!("distils {}", self.distils.len()), self.distils.join(" ")));
+        }
+        if !self.consolidated.is_empty() {
+            pairs.push(("below it".to_owned(), self.consolidated.replace('\n', " ")));
         }
         pairs
     }
@@ -335,4 +344,12 @@ pub fn audit_table(lines: &[AuditLine]) -> Block {
         ]
     };
     Block::Table { columns, rows: lines.iter().map(row).collect() }
+}
+
+/// A piece of evidence: where it is and, where that was kept, what it shows.
+fn told(evidence: &EvidenceRow) -> String {
+    if evidence.note.is_empty() {
+        return evidence.reference.clone();
+    }
+    format!("{} ({})", evidence.note, evidence.reference)
 }

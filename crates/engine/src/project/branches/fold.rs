@@ -144,8 +144,7 @@ pub(super) fn move_one(
     why: &str,
 ) -> Result<String, Error> {
     let evidence = engine.existing_ledger()?.read(&engine.control(call), |r| r.evidence(row.number))?;
-    let mut draft = Draft::version_of(row, row.body.clone(), &row.state, Vec::new());
-    draft.grounds = evidence;
+    let mut draft = Draft::version_of(row, row.body.clone(), &row.state, evidence);
     draft.scope = Scope {
         branch: match target {
             Target::Mainline => None,

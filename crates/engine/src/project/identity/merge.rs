@@ -155,7 +155,6 @@ impl Response {
             };
             Ok((r.evidence(row.number)?, topic))
         })?;
-        let evidence = evidence.into_iter().map(|e| e.reference).collect();
         let mut draft = Draft::version_of(row, row.body.clone(), &row.state, evidence);
         draft.scope = scope;
         draft.supersede_reason = Some(format!("carried over from the project {}", self.from));

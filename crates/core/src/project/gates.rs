@@ -1,0 +1,322 @@
+//! What finished work teaches: whether a report is worth keeping, and what is to be kept of it.
+
+use super::{
+    areas::Areas,
+    intent::Intent,
+    outcome::{TaskOutcome, Verification},
+    paths::names,
+    wording::{headline, module_of, word_count},
+};
+use crate::memory::words;
+
+words! {
+    /// Why nothing is kept of a report.
+    SkipReason, "skip reason" {
+        /// The work failed.
+        TaskFailed = "task_failed",
+        /// The work was taken back.
+        TaskReverted = "task_reverted",
+        /// It changed nothing that matters.
+        TrivialChange = "trivial_change",
+        /// Nothing speaks for it, and whoever reports is not sure.
+        UnverifiedLowConfidence = "unverified_low_confidence",
+        /// It says too little.
+        LowValue = "low_value",
+        /// It says nothing that is not known.
+        NoNewKnowledge = "no_new_knowledge",
+    }
+}
+
+/// The surest that nothing but a report's own word makes it.
+const UNVERIFIED: f64 = 0.60;
+/// Below this an unverified report is not kept.
+const SURE_ENOUGH: f64 = 0.70;
+/// The least words of a report that says something by itself.
+const MIN_WORDS: usize = 8;
+/// Most tags of a candidate.
+const MAX_TAGS: usize = 8;
+/// Characters of a task in a title.
+const TITLE: usize = 60;
+/// From this many changed files on, work of an unknown sort says something of the module.
+const MANY_FILES: usize = 3;
+
+/// A report on finished work.
+#[derive(Debug, Clone)]
+pub struct Report<'a> {
+    /// What was to be done.
+    pub task: &'a str,
+    /// What came of it.
+    pub summary: &'a str,
+    /// How it ended.
+    pub outcome: TaskOutcome,
+    /// What speaks for that.
+    pub verification: Verification,
+    /// What sort of work it was.
+    pub work: Intent,
+    /// How sure whoever reports is, 0 to 1.
+    pub sureness: f64,
+    /// Files that were changed, relative to the project.
+    pub files: &'a [String],
+    /// Names that were touched.
+    pub symbols: &'a [String],
+    /// The part of the project, where it was said.
+    pub module_path: Option<&'a str>,
+    /// Constraints that were found out.
+    pub constraints: &'a [String],
+    /// Procedures that were found out.
+    pub procedures: &'a [String],
+}
+
+/// A memory that a report gives reason for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// The kind of memory: `constraint`, `procedure`, `incident`, `module` or `decision`.
+    pub kind: &'static str,
+    /// Its headline.
+    pub title: String,
+    /// Its text.
+    pub text: String,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// The part of the project that it is about.
+    pub module_path: Option<String>,
+    /// How much it matters, 0 to 1.
+    pub importance: f64,
+    /// How sure it is, 0 to 1.
+    pub confidence: f64,
+    /// Whether the report itself is what it rests on.
+    pub rests_on_report: bool,
+}
+
+/// What is to be kept, or why nothing is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reflection {
+    /// Why nothing is kept.
+    pub skipped: Option<SkipReason>,
+    /// One sentence on each gate that spoke.
+    pub reasons: Vec<String>,
+    /// What is to be kept.
+    pub candidates: Vec<Candidate>,
+}
+
+impl Verification {
+    /// The surest that a report becomes by it.
+    pub const fn ceiling(self) -> f64 {
+        match self {
+            Self::TestsPassed => 0.95,
+            Self::BuildSuccess => 0.85,
+            Self::ManualCheck => 0.75,
+            Self::TestsFailed | Self::Unverified => UNVERIFIED,
+        }
+    }
+
+    /// How sure a reporter who does not say is taken to be.
+    pub const fn usual_sureness(self) -> f64 {
+        if matches!(self, Self::Unverified) { 0.65 } else { 0.85 }
+    }
+}
+
+/// Lets a report through the gates, in order, and draws what it teaches.
+pub fn reflect(report: &Report<'_>, areas: &Areas) -> Reflection {
+    let risky = areas.is_risky(&format!("{}\n{}", report.task, report.summary));
+    let signal = risky || !report.constraints.is_empty() || !report.procedures.is_empty();
+    if let Some((skipped, reason)) = gate(report, signal) {
+        return Reflection { skipped: Some(skipped), reasons: vec![reason], candidates: Vec::new() };
+    }
+    let candidates = candidates(report, risky);
+    if candidates.is_empty() {
+        let reason =
+            format!("{} work of this size teaches nothing that a memory is made for", report.work.as_str());
+        return Reflection {
+            skipped: Some(SkipReason::NoNewKnowledge),
+            reasons: vec![reason],
+            candidates: Vec::new(),
+        };
+    }
+    let mut reasons = vec![format!("the work is {}, {}", report.outcome, report.verification)];
+    if signal {
+        reasons.push("it found out rules, or touches a part where mistakes are costly".to_owned());
+    }
+    Reflection { skipped: None, reasons, candidates }
+}
+
+fn gate(report: &Report<'_>, signal: bool) -> Option<(SkipReason, String)> {
+    let short = word_count(report.summary) < MIN_WORDS;
+    match (report.outcome, report.verification) {
+        (TaskOutcome::Failed, _) => {
+            Some((SkipReason::TaskFailed, "the work failed: what it says of the system does not hold".into()))
+        }
+        (TaskOutcome::Reverted, _) => {
+            Some((SkipReason::TaskReverted, "the work was taken back: nothing of it is in the code".into()))
+        }
+        (_, Verification::TestsFailed) => Some((SkipReason::TaskFailed, "its tests failed".into())),
+        (_, Verification::Unverified) if report.sureness < SURE_ENOUGH => {
+            let reason = format!(
+                "nothing speaks for it and it is {:.2} sure, below {SURE_ENOUGH:.2}; send a verification status",
+                report.sureness
+            );
+            Some((SkipReason::UnverifiedLowConfidence, reason))
+        }
+        _ if report.work == Intent::TrivialEdit && !signal && short => {
+            Some((SkipReason::TrivialChange, "it changes nothing that the code does".into()))
+        }
+        _ if short && !signal && report.files.is_empty() => {
+            let reason = format!("it has fewer than {MIN_WORDS} words and names no file");
+            Some((SkipReason::LowValue, reason))
+        }
+        _ => None,
+    }
+}
+
+fn candidates(report: &Report<'_>, risky: bool) -> Vec<Candidate> {
+    let confidence = report.verification.ceiling().min(report.sureness.max(UNVERIFIED));
+    let module = report.module_path.map(str::to_owned).or_else(|| module_of(report.files));
+    let tags = tags(report, module.as_deref());
+    let new = |kind, title: String, text: &str, importance| Candidate {
+        kind,
+        title,
+        text: text.trim().to_owned(),
+        tags: tags.clone(),
+        module_path: module.clone(),
+        importance,
+        confidence,
+        rests_on_report: false,
+    };
+    let mut found = Vec::new();
+    for text in report.constraints.iter().filter(|text| !text.trim().is_empty()) {
+        let confidence = (confidence + 0.05).min(1.0);
+        found.push(Candidate {
+            confidence,
+            rests_on_report: true,
+            ..new("constraint", headline(text, TITLE), text, 0.92)
+        });
+    }
+    for text in report.procedures.iter().filter(|text| !text.trim().is_empty()) {
+        let procedure = new("procedure", headline(text, TITLE), text, 0.72);
+        found.push(Candidate { rests_on_report: true, ..procedure });
+    }
+    let completed = report.outcome == TaskOutcome::Completed;
+    let task = headline(report.task, TITLE);
+    if completed && repairs(report.work) {
+        let incident = new("incident", format!("Fix: {task}"), report.summary, 0.85);
+        found.push(Candidate { tags: with(&tags, &["incident", "bug"]), ..incident });
+    }
+    let of_module = builds(report.work) && word_count(report.summary) >= MIN_WORDS;
+    let of_many = report.work == Intent::Unknown
+        && completed
+        && matches!(report.verification, Verification::TestsPassed | Verification::BuildSuccess)
+        && report.files.len() >= MANY_FILES;
+    if let Some(module) = module.as_deref().filter(|_| of_module || of_many) {
+        found.push(new("module", format!("{module} — updated"), report.summary, 0.62));
+    }
+    if completed && builds(report.work) && risky {
+        // The task is a part of what was decided, and tells the decision from what is said of the module.
+        let text = format!("{}\n{}", report.task.trim(), report.summary.trim());
+        let decision = new("decision", format!("Decision: {task}"), &text, 0.82);
+        found.push(Candidate { tags: with(&tags, &["decision"]), ..decision });
+    }
+    found
+}
+
+/// Whether work of a sort repairs something.
+const fn repairs(work: Intent) -> bool {
+    matches!(work, Intent::BugFix | Intent::TestFailure)
+}
+
+/// Whether work of a sort changes how a part of the system is made.
+const fn builds(work: Intent) -> bool {
+    matches!(work, Intent::FeatureImplementation | Intent::Refactor | Intent::ArchitectureReview)
+}
+
+fn tags(report: &Report<'_>, module: Option<&str>) -> Vec<String> {
+    let symbols = report.symbols.iter().take(5).map(|symbol| symbol.trim().to_owned());
+    let files = report.files.iter().take(3).filter_map(|file| names(file).pop());
+    let parts = module.map(names).unwrap_or_default();
+    let all: Vec<String> = symbols.chain(files).chain(parts).collect();
+    with(&[], &all.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// Tags and some more, each once, at most [`MAX_TAGS`]; those that are added stay.
+fn with(tags: &[String], more: &[&str]) -> Vec<String> {
+    let kept = MAX_TAGS.saturating_sub(if tags.is_empty() { 0 } else { more.len() });
+    let mut all: Vec<String> = tags.iter().take(kept).cloned().collect();
+    for tag in more {
+        if !tag.is_empty() && !all.iter().any(|known| known == tag) && all.len() < MAX_TAGS {
+            all.push((*tag).to_owned());
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: &str = "Pages are read one by one and the last of them says that it is the last";
+
+    fn report<'a>(task: &'a str, summary: &'a str, files: &'a [String]) -> Report<'a> {
+        Report {
+            task,
+            summary,
+            outcome: TaskOutcome::Completed,
+            verification: Verification::TestsPassed,
+            work: Intent::of_task(task),
+            sureness: 0.85,
+            files,
+            symbols: &[],
+            module_path: None,
+            constraints: &[],
+            procedures: &[],
+        }
+    }
+
+    fn skipped(report: &Report<'_>) -> Option<SkipReason> {
+        let reflection = reflect(report, &Areas::default());
+        assert_eq!(reflection.skipped.is_some(), reflection.candidates.is_empty());
+        assert!(!reflection.reasons.is_empty());
+        reflection.skipped
+    }
+
+    #[test]
+    fn the_gates_speak_in_order() {
+        let files = ["src/page.py".to_owned()];
+        let good = report("Add paging", LONG, &files);
+        assert_eq!(skipped(&good), None);
+        let with = |change: &dyn Fn(&mut Report<'_>)| {
+            let mut other = good.clone();
+            change(&mut other);
+            skipped(&other)
+        };
+        assert_eq!(with(&|r| r.outcome = TaskOutcome::Reverted), Some(SkipReason::TaskReverted));
+        assert_eq!(with(&|r| r.outcome = TaskOutcome::Failed), Some(SkipReason::TaskFailed));
+        assert_eq!(with(&|r| r.verification = Verification::TestsFailed), Some(SkipReason::TaskFailed));
+        let unverified = |r: &mut Report<'_>, sureness| {
+            (r.verification, r.sureness) = (Verification::Unverified, sureness);
+        };
+        assert_eq!(with(&|r| unverified(r, 0.65)), Some(SkipReason::UnverifiedLowConfidence));
+        assert_eq!(with(&|r| unverified(r, 0.7)), None, "whoever is sure may say so");
+        assert_eq!(skipped(&report("Fix typo", "Fixed the word", &files)), Some(SkipReason::TrivialChange));
+        assert_eq!(skipped(&report("Look around", "Nothing much", &[])), Some(SkipReason::LowValue));
+        assert_eq!(skipped(&report("Look around", LONG, &files)), Some(SkipReason::NoNewKnowledge));
+    }
+
+    #[test]
+    fn each_sort_of_work_leaves_what_it_teaches() {
+        let files = ["src/scheduler/retry.py".to_owned()];
+        let kinds = |report: &Report<'_>| {
+            let found = reflect(report, &Areas::default()).candidates;
+            found.iter().map(|c| (c.kind, c.importance)).collect::<Vec<_>>()
+        };
+        assert_eq!(kinds(&report("Fix crash of the page", LONG, &files)), [("incident", 0.85)]);
+        assert_eq!(kinds(&report("Add paging", LONG, &files)), [("module", 0.62)]);
+        let retry = report("Add retry with a guard for the terminal state", LONG, &files);
+        assert_eq!(kinds(&retry), [("module", 0.62), ("decision", 0.82)]);
+        let found = ["Never leave a terminal state".to_owned()];
+        let learnt = Report { constraints: &found, procedures: &found, ..report("Look around", "ok", &[]) };
+        assert_eq!(kinds(&learnt), [("constraint", 0.92), ("procedure", 0.72)]);
+        let module = &reflect(&retry, &Areas::default()).candidates[0];
+        assert_eq!(module.title, "scheduler.retry — updated");
+        assert_eq!(module.tags, ["retry", "scheduler"]);
+        assert!((module.confidence - 0.85).abs() < 1e-9);
+    }
+}

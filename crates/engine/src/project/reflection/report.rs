@@ -1,0 +1,387 @@
+//! `reflect_and_write`: what finished work taught, kept as memories of the project.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use strata_core::project::{
+    areas::Areas,
+    gates::{Candidate, Reflection, Report, SkipReason, reflect},
+    intent::Intent,
+    outcome::{self, TaskOutcome, Verification},
+};
+use strata_store::ledger::EvidenceRow;
+
+use super::{
+    place::{Standing, standing},
+    promote::{Incoming, Outcome, promote},
+};
+use crate::{
+    engine::Engine,
+    error::Error,
+    gate::Gate,
+    memory::write,
+    operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
+    render::{Document, Mark, Render},
+    request::unit,
+};
+
+/// See the module.
+pub struct ReflectAndWrite;
+
+/// What was done, and what came of it.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+pub struct Request {
+    /// What was to be done.
+    pub task: String,
+    /// What came of it, in sentences that stand on their own: cause, change, consequence.
+    pub outcome: String,
+    /// What speaks for it. Unverified reports are kept only where `agent_confidence` is 0.7 or more.
+    #[serde(default)]
+    pub verification_status: VerificationStatus,
+    /// How the work ended; read from `outcome` when absent. Failed and reverted work is not kept.
+    pub task_outcome: Option<OutcomeName>,
+    /// Files that were changed, relative to the project.
+    #[serde(default)]
+    pub changed_files: Vec<String>,
+    /// Names of what was touched.
+    #[serde(default)]
+    pub touched_symbols: Vec<String>,
+    /// The part of the project, e.g. `scheduler.retry`; the folder of the changed files when absent.
+    pub module_path: Option<String>,
+    /// Rules of the code that were found out, one sentence each.
+    #[serde(default)]
+    pub discovered_constraints: Vec<String>,
+    /// Ways to do something that were found out, one each.
+    #[serde(default)]
+    pub discovered_procedures: Vec<String>,
+    /// What was done, as notes: kept as evidence.
+    pub task_summary: Option<String>,
+    /// What the tests said, e.g. `47 passed`: kept as evidence.
+    pub test_summary: Option<String>,
+    /// What else it rests on: files with lines, URLs, commits.
+    #[serde(default)]
+    pub evidence_refs: Vec<String>,
+    /// How sure you are, 0 to 1. Default 0.85; 0.65 for what is unverified.
+    pub agent_confidence: Option<f64>,
+    /// The branch; the checked-out one when absent.
+    pub current_branch: Option<String>,
+    /// The commit; the checked-out one when absent.
+    pub head_commit: Option<String>,
+    /// The sort of work; read from `task` when absent.
+    pub task_intent: Option<IntentName>,
+    /// `do_not_persist`, `isolated_task` or `do_not_use_memory`: nothing is kept.
+    #[serde(default)]
+    pub user_instruction_flags: Vec<String>,
+}
+
+/// What speaks for an outcome.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "documented once, in strata_core")]
+pub enum VerificationStatus {
+    TestsPassed,
+    BuildSuccess,
+    ManualCheck,
+    TestsFailed,
+    #[default]
+    Unverified,
+}
+
+/// How work ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "documented once, in strata_core")]
+pub enum OutcomeName {
+    Completed,
+    PartiallyCompleted,
+    Reverted,
+    Failed,
+}
+
+/// The sort of work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "documented once, in strata_core")]
+pub enum IntentName {
+    BugFix,
+    FeatureImplementation,
+    Refactor,
+    ArchitectureReview,
+    CodeExplanation,
+    TestFailure,
+    RepositoryOnboarding,
+    WorkflowQuestion,
+    Documentation,
+    TrivialEdit,
+    Unknown,
+}
+
+/// What was kept.
+#[derive(Debug, Default, Serialize)]
+pub struct Response {
+    /// `persisted`, `skipped` or `needs_review`.
+    pub outcome: &'static str,
+    /// Why nothing was kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skip_reason: Option<&'static str>,
+    /// Candidates that the report gave reason for.
+    pub candidates_staged: usize,
+    /// Those that became memories, or a part of one.
+    pub candidates_promoted: usize,
+    /// Those that said nothing new.
+    pub candidates_discarded: usize,
+    /// Those that contradict a memory in force: stored beside it, and put before a person.
+    pub candidates_needs_review: usize,
+    /// What memories above the new ones now tell of, and what could not be stored; at most five.
+    pub consolidation_notes: Vec<String>,
+    /// How the report passed the gates, or why not.
+    pub reasons: Vec<String>,
+    /// What became of each candidate.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<Outcome>,
+    /// Families of secrets that were blacked out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub redacted: Vec<&'static str>,
+}
+
+/// Most notes in a reply.
+const NOTES: usize = 5;
+/// What a memory came from, and where its evidence is from.
+const SOURCE: &str = "post_task_reflection";
+/// Files named in the source of a memory.
+const NAMED: usize = 3;
+/// What tells that nothing is to be kept.
+const FLAGS: [&str; 5] = ["do_not_persist", "isolated_task", "do_not_use_memory", "no_memory", "isolated"];
+
+impl Operation for ReflectAndWrite {
+    type Request = Request;
+    type Response = Response;
+    const SPEC: Spec = Spec {
+        toolset: Toolset::Project,
+        tool: "reflect_and_write",
+        cli: &["project", "reflect"],
+        positional: &["task", "outcome"],
+        title: "Keep what work taught",
+        about: "Call it once work is done and checked. The report passes gates (failed, reverted, trivial and unverified work is not \
+                kept; the reply says why) and becomes memories of the project: the fault that was fixed, the module that changed, \
+                the decision that was taken, constraints and procedures that you found out. What is known already is not stored \
+                twice. What contradicts a memory in force is stored beside it and put before a person. Say the same again freely: \
+                nothing is doubled.",
+        effect: Effect::Write,
+        audience: Audience::Everyone,
+    };
+    const TEXT_FORM: TextForm = TextForm::Json;
+    const IS_DAILY: bool = true;
+
+    fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
+        let mut gate = Gate::default();
+        let told = Told::read(&mut gate, &request)?;
+        let standing =
+            standing(engine, call, request.current_branch.as_deref(), request.head_commit.as_deref())?;
+        if request.user_instruction_flags.iter().any(|flag| FLAGS.contains(&flag.trim())) {
+            let reasons = vec!["a flag says that nothing is to be kept".to_owned()];
+            return Ok(Response { outcome: "skipped", reasons, ..Response::default() });
+        }
+        let areas = Areas::default();
+        let reflection = reflect(&told.report(&request)?, &areas);
+        let response = keep(engine, call, &told, (&reflection, &standing), &areas)?;
+        Ok(Response { redacted: gate.redacted, ..response })
+    }
+}
+
+/// A report through the gate.
+struct Told {
+    task: String,
+    outcome: String,
+    files: Vec<String>,
+    symbols: Vec<String>,
+    module_path: Option<String>,
+    constraints: Vec<String>,
+    procedures: Vec<String>,
+    task_summary: Option<String>,
+    test_summary: Option<String>,
+    evidence: Vec<String>,
+    verification: Verification,
+}
+
+impl Told {
+    fn read(gate: &mut Gate, request: &Request) -> Result<Self, Error> {
+        Ok(Self {
+            task: gate.body("task", &request.task)?,
+            outcome: gate.body("outcome", &request.outcome)?,
+            files: gate.list("changed_files", &request.changed_files)?,
+            symbols: gate.list("touched_symbols", &request.touched_symbols)?,
+            module_path: gate.field("module_path", request.module_path.as_deref())?,
+            constraints: gate.list("discovered_constraints", &request.discovered_constraints)?,
+            procedures: gate.list("discovered_procedures", &request.discovered_procedures)?,
+            task_summary: gate.field("task_summary", request.task_summary.as_deref())?,
+            test_summary: gate.field("test_summary", request.test_summary.as_deref())?,
+            evidence: gate.list("evidence_refs", &request.evidence_refs)?,
+            verification: request.verification_status.into(),
+        })
+    }
+
+    fn report<'a>(&'a self, request: &Request) -> Result<Report<'a>, Error> {
+        let sureness = unit("agent_confidence", request.agent_confidence)?;
+        Ok(Report {
+            task: &self.task,
+            summary: &self.outcome,
+            outcome: request.task_outcome.map_or_else(|| self.ended(), TaskOutcome::from),
+            verification: self.verification,
+            work: request.task_intent.map_or_else(|| Intent::of_task(&self.task), Intent::from),
+            sureness: sureness.unwrap_or_else(|| self.verification.usual_sureness()),
+            files: &self.files,
+            symbols: &self.symbols,
+            module_path: self.module_path.as_deref(),
+            constraints: &self.constraints,
+            procedures: &self.procedures,
+        })
+    }
+
+    /// How the work ended, by what it says of itself and what the tests said.
+    fn ended(&self) -> TaskOutcome {
+        let tests = self.test_summary.as_deref().unwrap_or_default();
+        outcome::read(&format!("{}\n{tests}", self.outcome))
+    }
+
+    /// What a candidate rests on: the tests, the notes, what was named and, where it is not the report itself, the
+    /// report.
+    fn grounds(&self, engine: &Engine, candidate: &Candidate) -> Vec<EvidenceRow> {
+        let at = engine.clock().now();
+        let row = |kind: &str, note: &str| EvidenceRow {
+            kind: kind.to_owned(),
+            reference: format!("{SOURCE}: {}", self.verification),
+            note: note.to_owned(),
+            at,
+        };
+        let tests = self.test_summary.iter().map(|text| row("test", text));
+        let notes = self.task_summary.iter().map(|text| row("note", text));
+        let report = candidate.rests_on_report.then(|| row("note", &self.outcome));
+        let refs = self.evidence.iter().map(|text| write::evidence(text, at));
+        tests.chain(notes).chain(report).chain(refs).collect()
+    }
+
+    fn source(&self) -> String {
+        let files: Vec<&str> = self.files.iter().take(NAMED).map(String::as_str).collect();
+        if files.is_empty() { SOURCE.to_owned() } else { format!("{SOURCE}: {}", files.join(", ")) }
+    }
+}
+
+/// Promotes every candidate; one that cannot be stored is noted, and the others are.
+fn keep(
+    engine: &Engine,
+    call: &Call<'_>,
+    told: &Told,
+    (reflection, standing): (&Reflection, &Standing),
+    areas: &Areas,
+) -> Result<Response, Error> {
+    let mut response = Response {
+        outcome: "skipped",
+        skip_reason: reflection.skipped.map(SkipReason::as_str),
+        candidates_staged: reflection.candidates.len(),
+        reasons: reflection.reasons.clone(),
+        ..Response::default()
+    };
+    for candidate in &reflection.candidates {
+        let grounds = told.grounds(engine, candidate);
+        let incoming = Incoming { candidate, grounds, source: told.source(), standing, parent: None };
+        match promote(engine, call, &incoming, areas) {
+            Ok(outcome) => response.count(outcome),
+            Err(error) if error.kind() == strata_core::error::ErrorKind::Conflict => {
+                response.note(format!("`{}` was not stored: {error}", candidate.title));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let asked = response.candidates_needs_review > 0;
+    if asked || response.candidates_promoted > 0 {
+        response.outcome = if asked { "needs_review" } else { "persisted" };
+    } else if response.skip_reason.is_none() {
+        response.skip_reason = Some(SkipReason::NoNewKnowledge.as_str());
+    }
+    Ok(response)
+}
+
+impl Response {
+    fn count(&mut self, outcome: Outcome) {
+        let counter = match (outcome.is_promoted(), outcome.is_asked()) {
+            (true, _) => &mut self.candidates_promoted,
+            (_, true) => &mut self.candidates_needs_review,
+            _ => &mut self.candidates_discarded,
+        };
+        *counter += 1;
+        if let Some(note) = outcome.note.clone() {
+            self.note(note);
+        }
+        self.candidates.push(outcome);
+    }
+
+    fn note(&mut self, note: String) {
+        if self.consolidation_notes.len() < NOTES && !self.consolidation_notes.contains(&note) {
+            self.consolidation_notes.push(note);
+        }
+    }
+}
+
+impl From<VerificationStatus> for Verification {
+    fn from(word: VerificationStatus) -> Self {
+        match word {
+            VerificationStatus::TestsPassed => Self::TestsPassed,
+            VerificationStatus::BuildSuccess => Self::BuildSuccess,
+            VerificationStatus::ManualCheck => Self::ManualCheck,
+            VerificationStatus::TestsFailed => Self::TestsFailed,
+            VerificationStatus::Unverified => Self::Unverified,
+        }
+    }
+}
+
+impl From<OutcomeName> for TaskOutcome {
+    fn from(word: OutcomeName) -> Self {
+        match word {
+            OutcomeName::Completed => Self::Completed,
+            OutcomeName::PartiallyCompleted => Self::PartiallyCompleted,
+            OutcomeName::Reverted => Self::Reverted,
+            OutcomeName::Failed => Self::Failed,
+        }
+    }
+}
+
+impl From<IntentName> for Intent {
+    fn from(word: IntentName) -> Self {
+        match word {
+            IntentName::BugFix => Self::BugFix,
+            IntentName::FeatureImplementation => Self::FeatureImplementation,
+            IntentName::Refactor => Self::Refactor,
+            IntentName::ArchitectureReview => Self::ArchitectureReview,
+            IntentName::CodeExplanation => Self::CodeExplanation,
+            IntentName::TestFailure => Self::TestFailure,
+            IntentName::RepositoryOnboarding => Self::RepositoryOnboarding,
+            IntentName::WorkflowQuestion => Self::WorkflowQuestion,
+            IntentName::Documentation => Self::Documentation,
+            IntentName::TrivialEdit => Self::TrivialEdit,
+            IntentName::Unknown => Self::Unknown,
+        }
+    }
+}
+
+impl Render for Response {
+    fn render(&self) -> Document {
+        let mark = if self.outcome == "skipped" { Mark::Info } else { Mark::Good };
+        let why = self.skip_reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
+        let mut document = Document::new().note(mark, format!("{}{why}", self.outcome));
+        for outcome in &self.candidates {
+            let line = format!(
+                "{} {} `{}` {}: {}",
+                outcome.action, outcome.kind, outcome.title, outcome.id, outcome.reason
+            );
+            document = document.note(if outcome.is_asked() { Mark::Warning } else { Mark::Info }, line);
+            if let Some(review) = &outcome.review {
+                document = document
+                    .note(Mark::Warning, format!("a person decides with `strata review show {review}`"));
+            }
+        }
+        for note in self.reasons.iter().chain(&self.consolidation_notes) {
+            document = document.note(Mark::Info, note.clone());
+        }
+        document.note_redacted(&self.redacted)
+    }
+}

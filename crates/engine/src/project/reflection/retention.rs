@@ -1,0 +1,92 @@
+//! What becomes of a project's memories with time: put away, summed up, brought back. Nothing is deleted.
+
+pub mod restore;
+pub mod run;
+pub mod status;
+
+use std::collections::HashMap;
+
+use strata_core::{
+    memory::{Layer, Status},
+    project::retention::{Aged, Plan, Policy, plan},
+};
+use strata_store::ledger::{MemoryFilter, MemoryRow};
+
+use super::known::{KINDS, SUM};
+use crate::{engine::Engine, error::Error, operation::Call};
+
+/// A project's memories and what would become of them.
+pub struct Outlook {
+    /// The memories that take part, by number.
+    pub rows: HashMap<i64, MemoryRow>,
+    /// What would become of them.
+    pub plan: Plan,
+    /// How many stand where in their life.
+    pub counts: Vec<(Status, usize)>,
+}
+
+/// Looks through the memories of the project that the caller stands in, of every branch.
+///
+/// # Errors
+/// There is no project; those of the store.
+pub fn look(engine: &Engine, call: &Call<'_>) -> Result<Outlook, Error> {
+    super::place::standing(engine, call, None, None)?;
+    let filter = MemoryFilter {
+        statuses: Status::ALL.to_vec(),
+        layers: vec![Layer::P4, Layer::P5, Layer::P6],
+        ..MemoryFilter::default()
+    };
+    let mut rows = Vec::new();
+    engine.read(call, |r| {
+        r.for_each_memory(&filter, |row| {
+            let of_project = row.scope.project == call.scope.project
+                && row.scope.namespace == call.scope.namespace
+                && KINDS.contains(&row.kind.as_str());
+            rows.extend(of_project.then_some(row));
+            Ok(())
+        })
+    })?;
+    rows.sort_by_key(|row| row.number);
+    let seqs: Vec<i64> = rows.iter().map(|row| row.state_seq).collect();
+    let changed = engine.read(call, |r| r.instants(&seqs))?;
+    let aged: Vec<Aged> = rows
+        .iter()
+        .map(|row| Aged {
+            number: row.number,
+            kind: row.kind.as_str().to_owned(),
+            status: row.state.status,
+            created_at: row.created_at,
+            changed_at: changed.get(&row.state_seq).copied().unwrap_or(row.created_at),
+            parent: row.parent.clone().unwrap_or_default(),
+            branch: row.scope.branch.clone().unwrap_or_default(),
+            is_kept: row.state.pinned,
+            is_sum: row.tags.iter().any(|tag| tag == SUM),
+        })
+        .collect();
+    let count = |status: Status| rows.iter().filter(|row| row.state.status == status).count();
+    let counts = Status::ALL.iter().map(|status| (*status, count(*status))).filter(|(_, n)| *n > 0).collect();
+    let plan = plan(&aged, &policy(engine), engine.clock().now());
+    Ok(Outlook { rows: rows.into_iter().map(|row| (row.number, row)).collect(), plan, counts })
+}
+
+/// How long what is kept in sight.
+fn policy(engine: &Engine) -> Policy {
+    let config = &engine.settings().config.project.memory_retention;
+    let compaction = &config.compaction;
+    let mut protected = config.protected_memory_types.clone();
+    // The wire's word for it.
+    if protected.iter().any(|word| word == "debug") {
+        protected.push("incident".into());
+    }
+    Policy {
+        candidate_days: config.candidate_expiry_days,
+        stale_days: config.stale_archive_days,
+        superseded_days: config.inactive_archive_days,
+        protected,
+        compacts: compaction.enabled,
+        compact_least: compaction.min_related_memories as usize,
+        compact_days: compaction.min_age_days,
+        compact_by_parent: compaction.require_same_parent_scope,
+        compact_by_kind: compaction.require_same_memory_type,
+    }
+}

@@ -1,0 +1,128 @@
+//! `retention_status`: what would be put away or summed up, and why.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use strata_store::ledger::MemoryRow;
+
+use super::{Outlook, look};
+use crate::{
+    engine::Engine,
+    error::Error,
+    operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
+    render::{Block, Document, Mark, Render, counted, shortened},
+};
+
+/// See the module.
+pub struct RetentionStatus;
+
+/// Nothing is asked.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+pub struct Request {}
+
+/// What would become of a project's memories.
+#[derive(Debug, Serialize)]
+pub struct Response {
+    /// How many memories stand where in their life.
+    pub counts: Vec<Count>,
+    /// Candidates that waited too long.
+    pub expiry_candidates: Vec<Due>,
+    /// Memories that would be put away.
+    pub archive_candidates: Vec<Due>,
+    /// How many groups would be summed up.
+    pub compaction_groups_found: usize,
+    /// The first of them, by titles.
+    pub compaction_groups: Vec<Vec<String>>,
+}
+
+/// Memories of one status.
+#[derive(Debug, Serialize)]
+pub struct Count {
+    /// The status.
+    pub status: &'static str,
+    /// How many.
+    pub count: usize,
+}
+
+/// A memory that something is due for.
+#[derive(Debug, Serialize)]
+pub struct Due {
+    /// The memory.
+    pub id: String,
+    /// Its title, or its first words.
+    pub title: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// Memories, and groups, that are listed.
+const LISTED: usize = 10;
+/// Titles of a group that are listed.
+const TITLES: usize = 5;
+/// Characters of a title.
+const TITLE: usize = 80;
+
+impl Operation for RetentionStatus {
+    type Request = Request;
+    type Response = Response;
+    const SPEC: Spec = Spec {
+        toolset: Toolset::Admin,
+        tool: "retention_status",
+        cli: &["project", "retention", "status"],
+        positional: &[],
+        title: "What of a project would be put away",
+        about: "Shows which memories of the project `retention_run` would put away or sum up, with the reason of each. Changes \
+                nothing.",
+        effect: Effect::Read,
+        audience: Audience::Everyone,
+    };
+    const OLDER_COMMANDS: &'static [&'static [&'static str]] =
+        &[&["memory", "retention", "status"], &["memory", "retention", "report"]];
+    const TEXT_FORM: TextForm = TextForm::Json;
+
+    fn run(engine: &Engine, call: &Call<'_>, _request: Request) -> Result<Response, Error> {
+        Ok(Response::of(&look(engine, call)?))
+    }
+}
+
+impl Response {
+    /// What an outlook shows.
+    pub fn of(outlook: &Outlook) -> Self {
+        let due = |(number, reason): (i64, String)| {
+            let row = outlook.rows.get(&number)?;
+            Some(Due { id: row.id.clone(), title: title(row), reason })
+        };
+        let waited = |number: &i64| (*number, "waited too long for a decision".to_owned());
+        let titles = |group: &Vec<i64>| {
+            group.iter().filter_map(|number| outlook.rows.get(number)).take(TITLES).map(title).collect()
+        };
+        Self {
+            counts: outlook
+                .counts
+                .iter()
+                .map(|(status, count)| Count { status: status.as_str(), count: *count })
+                .collect(),
+            expiry_candidates: outlook.plan.expired.iter().map(waited).filter_map(due).take(LISTED).collect(),
+            archive_candidates: outlook.plan.archived.iter().cloned().filter_map(due).take(LISTED).collect(),
+            compaction_groups_found: outlook.plan.groups.len(),
+            compaction_groups: outlook.plan.groups.iter().take(LISTED).map(titles).collect(),
+        }
+    }
+}
+
+fn title(row: &MemoryRow) -> String {
+    if row.title.is_empty() { shortened(&row.body, TITLE) } else { row.title.clone() }
+}
+
+impl Render for Response {
+    fn render(&self) -> Document {
+        let counts = self.counts.iter().map(|c| (c.status.to_owned(), c.count.to_string())).collect();
+        let mut document = Document::new().with(Block::Pairs(counts));
+        for due in self.expiry_candidates.iter().chain(&self.archive_candidates) {
+            document = document.note(Mark::Info, format!("{} {}: {}", due.id, due.title, due.reason));
+        }
+        for group in &self.compaction_groups {
+            document = document.note(Mark::Info, format!("to be summed up: {}", group.join("; ")));
+        }
+        document.note(Mark::Info, counted(self.compaction_groups_found, "group"))
+    }
+}
