@@ -83,9 +83,11 @@ fn rank(found: &[String], path: &str) -> Option<usize> {
 }
 
 #[test]
-#[ignore = "needs a repository: STRATA_EVAL_REPOSITORY=DIR, a folder that may get a `.strata`"]
 fn questions_from_docstrings_find_their_file() {
-    let root = PathBuf::from(std::env::var("STRATA_EVAL_REPOSITORY").expect("STRATA_EVAL_REPOSITORY"));
+    let Some(root) = std::env::var_os("STRATA_EVAL_REPOSITORY").map(PathBuf::from) else {
+        println!("skipped: set STRATA_EVAL_REPOSITORY to the folder of a repository");
+        return;
+    };
     let files = sources(&root);
     let questions = questions(&files);
     assert_eq!(questions.len(), QUESTIONS, "the repository documents too little");

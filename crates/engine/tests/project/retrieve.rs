@@ -78,7 +78,7 @@ fn retrieve(session: &Session, arguments: Value) -> Value {
 }
 
 fn titles(pack: &Value, list: &str) -> Vec<String> {
-    let nodes = pack[list].as_array().unwrap_or_else(|| panic!("{list} in {pack}"));
+    let nodes = pack[list].as_array().expect("a list of memories");
     nodes.iter().map(|node| node["title"].as_str().unwrap_or_default().to_owned()).collect()
 }
 
@@ -389,7 +389,7 @@ class Lease:
 "#;
 
 fn paths(pack: &Value, list: &str, key: &str) -> Vec<String> {
-    let all = pack[list].as_array().unwrap_or_else(|| panic!("{list} in {pack}"));
+    let all = pack[list].as_array().expect("a list");
     all.iter().map(|one| one[key].as_str().unwrap_or_default().to_owned()).collect()
 }
 
@@ -560,7 +560,7 @@ fn memory_engine_c02_the_twelve_documents_of_a_project() {
     let read = |word: &str| {
         let uri = format!("memory://project/current/{word}");
         let resource = strata_engine::resources::RESOURCES.iter().find(|one| one.uri == uri);
-        let resource = resource.unwrap_or_else(|| panic!("{uri} is listed"));
+        let resource = resource.expect("it is listed");
         assert_eq!((resource.mime, resource.toolset), ("text/plain", Some(Toolset::Project)));
         assert_eq!(resource.name, format!("get_{}", word.replace('-', "_")));
         with_call(&session, |call| (resource.read)(&session.engine, call))
