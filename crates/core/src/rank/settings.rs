@@ -169,6 +169,27 @@ impl Default for Weights {
     }
 }
 
+impl Weights {
+    /// For the files of a project, where a question names things by the words that are written there: words count for
+    /// more than meaning, and a file is found by its best piece rather than by all of it. Set by hand: by the usual weights
+    /// sentences of documentation found their file less often than by words alone (`engine/tests/project/questions.rs`).
+    pub fn of_files() -> Self {
+        let usual = Self::default();
+        Self {
+            lexical: 0.8,
+            dense: 0.2,
+            code_lexical: 0.8,
+            code_dense: 0.2,
+            group_best: 0.5 * usual.group_best,
+            group_lexical: 0.5 * usual.group_lexical,
+            group_dense: 0.15 * usual.group_dense,
+            next_dense: 0.0,
+            document_neighbours: 0.0,
+            ..usual
+        }
+    }
+}
+
 /// Soft spread of results over sources ([`super::Row::source`]).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Diversity {

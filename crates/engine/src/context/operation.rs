@@ -20,6 +20,7 @@ use crate::{
     knowledge::todo::touching::touching,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     recall::{
+        focus::Focus,
         item::Item,
         search::{Floor, Query, search},
         view::HitView,
@@ -56,6 +57,12 @@ pub struct Request {
     pub limit: Option<u32>,
     /// Search by words alone, without meaning.
     pub no_semantic: Option<bool>,
+    /// Files that you work on: what is about them comes first.
+    #[serde(default)]
+    pub files: Vec<String>,
+    /// Functions or types that you work on: what is about them comes first.
+    #[serde(default)]
+    pub symbols: Vec<String>,
 }
 
 /// The pack.
@@ -118,7 +125,9 @@ impl Operation for Context {
         let query = request.query.filter(|q| !q.trim().is_empty());
         let limit = request.limit.unwrap_or(DEFAULT_LIMIT) as usize;
         let words_only = request.no_semantic.unwrap_or(false);
-        let Gathered { classes, numbers } = gather(engine, call, query.as_deref(), limit, words_only)?;
+        let focus = Focus::on(&request.files, &request.symbols, None, None);
+        let Gathered { classes, numbers } =
+            gather(engine, call, query.as_deref(), limit, (words_only, focus))?;
         let packed = pack(&classes, budget);
         // A rule that a client is given is a rule that is used.
         let used: Vec<(i64, i64)> =
@@ -145,7 +154,7 @@ fn gather(
     call: &Call<'_>,
     query: Option<&str>,
     limit: usize,
-    words_only: bool,
+    (words_only, focus): (bool, Option<Focus>),
 ) -> Result<Gathered, Error> {
     let (standing, pinned) = engine.read(call, |r| {
         let pinned = MemoryFilter { pinned: Some(true), ..known(call.scope, limit) };
@@ -159,6 +168,7 @@ fn gather(
             let asked = Query {
                 floor: Floor::Task,
                 words_only,
+                focus,
                 knowledge: true,
                 ..Query::new(text, call.scope, limit)
             };

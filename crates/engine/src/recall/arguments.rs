@@ -9,7 +9,10 @@ use strata_core::{
 };
 use strata_store::index::SourceKind;
 
-use super::search::{Floor, Query};
+use super::{
+    focus::Focus,
+    search::{Floor, Query},
+};
 use crate::{
     engine::Engine,
     error::Error,
@@ -68,6 +71,12 @@ pub struct Request {
     pub budget_tokens: Option<u32>,
     /// Search by words alone, without meaning.
     pub no_semantic: Option<bool>,
+    /// Files that you work on: what is about them comes first.
+    #[serde(default)]
+    pub files: Vec<String>,
+    /// Functions or types that you work on: what is about them comes first.
+    #[serde(default)]
+    pub symbols: Vec<String>,
 }
 
 /// The sources by name.
@@ -123,7 +132,7 @@ impl Request {
             knowledge: false,
             only: None,
             here: false,
-            focus: None,
+            focus: Focus::on(&self.files, &self.symbols, None, None),
             fusion: None,
             limit: self.limit(engine),
         })
@@ -136,6 +145,8 @@ impl Request {
             ("kinds", self.kinds.len()),
             ("sources", self.sources.len()),
             ("tags", self.tags.len()),
+            ("files", self.files.len()),
+            ("symbols", self.symbols.len()),
         ];
         match lists.into_iter().find(|(_, given)| *given > MAX_ENTRIES) {
             None => Ok(()),

@@ -28,7 +28,7 @@ const FILES: usize = 32;
 /// What each signal adds at most, as a share of the best hit's score.
 const PATH: f32 = 0.12;
 const PROXIMITY: f32 = 0.06;
-const SYMBOL: f32 = 0.15;
+const SYMBOL: f32 = 0.30;
 const INTENT: f32 = 0.06;
 const BRANCH: f32 = 0.06;
 const FRESHNESS: f32 = 0.02;

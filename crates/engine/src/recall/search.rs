@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use strata_core::{
     analysis::{self, QueryContext},
     memory::{Kind, Layer},
-    rank::{Fusion, RrfBoosts, Settings as RankSettings},
+    rank::{Fusion, RrfBoosts, Settings as RankSettings, Weights},
     scope::Scope,
     time::{TimeRange, Timestamp},
 };
@@ -243,6 +243,9 @@ fn ranked(
         values.as_ref().zip(searcher.model()).map(|(values, model)| QueryVector { model, values });
     let as_of = query.as_of.map(|at| ledger.read(&control, |r| r.seq_at(at))).transpose()?;
     let mut settings = rank_settings(config, query.floor, now);
+    if query.here && query.sources == [SourceKind::Document] {
+        settings.weights = Weights::of_files();
+    }
     // The same memory of another branch is another memory: which of them is shown, the branch decides.
     settings.collapse &= query.focus.is_none() || query.sources != [SourceKind::Memory];
     let filter = Filter { only: ledger.read(&control, |r| marked(r, query))?, ..filter(query) };

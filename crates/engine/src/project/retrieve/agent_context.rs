@@ -106,7 +106,8 @@ impl Operation for RetrieveAgentContext {
     };
     const ALIASES: &'static [(&'static str, &'static str)] =
         &[("files", "current_files"), ("symbols", "current_symbols"), ("budget", "token_budget")];
-    const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[&["debug", "recall"]];
+    const OLDER_COMMANDS: &'static [&'static [&'static str]] =
+        &[&["debug", "recall"], &["memory", "debug", "recall"]];
     const TEXT_FORM: TextForm = TextForm::CompactJson;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
@@ -153,10 +154,15 @@ impl Asked {
         let sorts = request.proposition_types.as_deref().map(sorts).transpose()?;
         let settings = &engine.settings().config.project.retrieval;
         let branch = request.current_branch.as_deref().map(str::trim).filter(|branch| !branch.is_empty());
-        let scope = match branch {
-            Some(branch) => Scope { branch: Some(storable(branch)), ..call.scope.clone() },
+        let mut scope = match branch.map(storable).filter(|branch| call.scope.branch.as_ref() != Some(branch))
+        {
+            // What another branch descends from is not known here.
+            Some(branch) => Scope { branch: Some(branch), ..call.scope.place() },
             None => call.scope.clone(),
         };
+        if !settings.include_ancestor_branch_memory {
+            scope.ancestors.clear();
+        }
         Ok(Self {
             task: task.to_owned(),
             symbols,

@@ -35,6 +35,8 @@ const MEMORIES: usize = 48;
 const PASSAGES: usize = 20;
 /// The share of the best memory's score below which another says too little.
 const RELATIVE_FLOOR: f64 = 0.35;
+/// The same of passages.
+const PASSAGE_FLOOR: f64 = 0.25;
 /// Constraints of the whole project that are shown although the task has no word of theirs.
 const PROJECT_WIDE: usize = 3;
 /// How weighty those are at least.
@@ -119,6 +121,7 @@ pub(super) fn gather(engine: &Engine, call: &Call<'_>, asked: &Asked) -> Result<
     let parts: Vec<_> = found.hits.iter().filter_map(document).collect();
     gathered.passages = passages::of_hits(engine, call, &parts)?;
     rules::take_human(&mut gathered);
+    gathered.drop_faint_passages();
     gathered.note(&found);
     gathered.memories.sort_by(|a, b| b.score.total_cmp(&a.score));
     Ok(gathered)
@@ -257,6 +260,16 @@ pub(super) fn memory_entry(node: &Node, score: f64, parts: Breakdown, reason: St
 }
 
 impl Gathered {
+    /// Passages that say too little beside the best one are not worth their tokens.
+    fn drop_faint_passages(&mut self) {
+        let best = self.passages.first().map_or(0.0, |passage| passage.score);
+        let (kept, faint) =
+            std::mem::take(&mut self.passages).into_iter().partition(|one| one.score >= PASSAGE_FLOOR * best);
+        self.passages = kept;
+        let faint: Vec<Passage> = faint;
+        self.excluded.extend(faint.iter().map(|one| one.entry().excluded("Below the relevance floor")));
+    }
+
     /// Notes what a search weighed and left out, and whether it was whole.
     fn note(&mut self, found: &Outcome) {
         self.is_whole &= found.unsearched == 0;

@@ -89,7 +89,8 @@ impl Operation for InspectMemory {
         audience: Audience::Everyone,
     };
     const ALIASES: &'static [(&'static str, &'static str)] = &[("depth", "inspection_depth")];
-    const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[&["debug", "inspect"]];
+    const OLDER_COMMANDS: &'static [&'static [&'static str]] =
+        &[&["debug", "inspect"], &["memory", "debug", "inspect"], &["memory", "inspect"]];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {

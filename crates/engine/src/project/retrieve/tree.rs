@@ -56,7 +56,8 @@ impl Operation for MemoryTree {
         effect: Effect::Read,
         audience: Audience::People,
     };
-    const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[&["debug", "tree"]];
+    const OLDER_COMMANDS: &'static [&'static [&'static str]] =
+        &[&["debug", "tree"], &["memory", "debug", "tree"], &["memory", "tree"]];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
