@@ -41,7 +41,7 @@ fn code_is_fresh_where_it_moved_drifted_where_it_changed_and_gone_where_it_went(
     let text = "An upload is tried three times because the gateway drops one in ten.";
     let id = pinned(&session, text, "code:src/upload.rs#upload");
     assert_eq!(code_of(&session, text)["state"], "fresh");
-    assert_eq!(alarm(&session, json!({})).0, false);
+    assert!(!alarm(&session, json!({})).0);
 
     checkout.write("src/upload.rs", &format!("// A line more.\n{CODE}"));
     assert_eq!(code_of(&session, text)["state"], "fresh", "moved within its file");
@@ -58,10 +58,10 @@ fn code_is_fresh_where_it_moved_drifted_where_it_changed_and_gone_where_it_went(
     let (alarming, report) = alarm(&session, json!({ "diff": format!("{before}..HEAD") }));
     assert!(alarming, "{report}");
     assert_eq!(report["findings"][0]["id"], id.as_str());
-    assert_eq!(alarm(&session, json!({ "gone_only": true })).0, false);
+    assert!(!alarm(&session, json!({ "gone_only": true })).0);
 
     checkout.commit("README.md", "# Another word\n");
-    assert_eq!(alarm(&session, json!({ "diff": "HEAD~1..HEAD" })).0, false, "that change touched no pin");
+    assert!(!alarm(&session, json!({ "diff": "HEAD~1..HEAD" })).0, "that change touched no pin");
     checkout.commit("src/gateway.rs", "fn send() -> bool {\n    true\n}\n");
     assert_eq!(code_of(&session, text)["state"], "gone");
     let (alarming, report) = alarm(&session, json!({ "gone_only": true }));

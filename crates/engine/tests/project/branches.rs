@@ -48,7 +48,7 @@ fn learn(session: &Session, text: &str) -> String {
 /// The texts that a search finds, best first.
 fn found(session: &Session, query: &str) -> Vec<String> {
     let reply = session.ok("recall", json!({ "query": query }));
-    let hits = reply["hits"].as_array().unwrap_or_else(|| panic!("{reply}"));
+    let hits = reply["hits"].as_array().expect("a list");
     hits.iter().map(|hit| hit["text"].as_str().expect("a text").to_owned()).collect()
 }
 
@@ -66,7 +66,7 @@ fn is_seen(session: &Session, text: &str) -> bool {
 
 fn audit(session: &Session, action: &str) -> Vec<Value> {
     let reply = session.ok("memory_audit", json!({ "action": action, "limit": 100 }));
-    reply["entries"].as_array().cloned().unwrap_or_else(|| panic!("{reply}"))
+    reply["entries"].as_array().cloned().expect("a list")
 }
 
 const FEATURE: &str = "The invoice exporter retries a failed upload three times.";

@@ -27,11 +27,12 @@ fn what_is_checked_out_is_read_as_git_tells_it() {
     assert_eq!(repository.first_commits(), Ok(vec![first.clone()]));
     let names: Vec<String> = repository.branches().expect("branches").into_iter().map(|b| b.name).collect();
     assert_eq!(names, ["feature/x", "main"]);
-    assert_eq!(repository.mainline().expect("mainline").tips, [second.clone()]);
+    assert_eq!(repository.mainline().expect("mainline").tips, std::slice::from_ref(&second));
     assert_eq!(repository.is_ancestor(&second, &third), Ok(true));
     assert_eq!(repository.is_ancestor(&third, &second), Ok(false));
     assert_eq!(repository.merge_base(&third, &second), Ok(Some(second.clone())));
-    let range = Range { after: &[first], up_to: &[third.clone()], limit: 10, first_parents: false };
+    let range =
+        Range { after: &[first], up_to: std::slice::from_ref(&third), limit: 10, first_parents: false };
     let commits = repository.commits(range).expect("commits");
     assert_eq!(commits.iter().map(|c| c.id.clone()).collect::<Vec<_>>(), [third.clone(), second.clone()]);
     assert_eq!(commits[0].message.trim(), "write src/b.rs");
