@@ -9,6 +9,7 @@ use std::{
 use crate::{
     Outcome,
     shell::{cargo, root, say, watch},
+    test::FIGURES,
 };
 
 /// The checks of one spec.
@@ -36,7 +37,8 @@ pub(crate) fn run() -> Outcome {
     let mut states: BTreeMap<(String, u32), State> = BTreeMap::new();
     let mut command =
         cargo(["test", "--workspace", "--no-fail-fast", "--quiet", "--lib", "--bins", "--tests", "--"]);
-    command.args(["--include-ignored", "--format", "pretty"]).args(specs.keys().map(|s| &specs[s].prefix));
+    command.args(["--include-ignored", "--format", "pretty", "--skip", FIGURES]);
+    command.args(specs.keys().map(|s| &specs[s].prefix));
     command.env("STRATA_TEST_TOOLS", crate::foreign::install()?);
     watch(&mut command, |line| {
         for (check, state) in results(line, &specs) {

@@ -25,6 +25,9 @@ impl std::ops::AddAssign for Count {
     }
 }
 
+/// Figures that are read by people and fail on nothing: they take minutes where the code is not optimised.
+pub(crate) const FIGURES: &str = "layered_figures::";
+
 /// The package whose tests run on every server.
 const STORE: &str = "strata-store";
 
@@ -122,15 +125,16 @@ fn has_nextest() -> bool {
     exists(&env::var("CARGO").unwrap_or_else(|_| "cargo".into()), "nextest")
 }
 
-/// Every test, those that need the foreign clients and the servers too.
+/// Every test but [`FIGURES`], those that need the foreign clients and the servers too.
 fn all_tests(chosen: &Chosen<'_>, set_up: &SetUp) -> Result<Count, Box<dyn Error>> {
     if has_nextest() {
         let mut command = chosen.cargo(&["nextest", "run"]);
-        command.args(["--run-ignored", "all"]);
+        command.args(["--run-ignored", "all", "-E", &format!("not test(/^{FIGURES}/)")]);
         nextest_run(set_up.tell(&mut command))
     } else {
         let mut command = chosen.cargo(&["test"]);
         command.args(["--no-fail-fast", "--lib", "--bins", "--tests", "--", "--include-ignored"]);
+        command.args(["--skip", FIGURES]);
         libtest(set_up.tell(&mut command))
     }
 }

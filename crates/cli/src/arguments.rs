@@ -22,7 +22,7 @@ use strata_engine::{
 };
 
 use crate::{
-    commands, environment::Environment, failure::Failure, out::coloured, values::is_list_of_objects,
+    commands, environment::Environment, failure::Failure, out::coloured, place, values::is_list_of_objects,
     wording::Words,
 };
 
@@ -34,9 +34,11 @@ pub(crate) const GLOBAL: &[&str] = &[
     "json",
     "color",
     "project",
+    "project-root",
     "namespace",
     "quiet",
     "verbose",
+    "log-level",
     "passphrase-file",
     "embed",
     "no-semantic",
@@ -59,10 +61,14 @@ pub(crate) struct Global {
     pub(crate) store: Option<StoreAddress>,
     pub(crate) tenant: Option<String>,
     pub(crate) project: Option<OsString>,
+    /// The top directory of the project, where it was told as that.
+    pub(crate) project_root: Option<PathBuf>,
     pub(crate) namespace: Option<String>,
     pub(crate) json: bool,
     pub(crate) quiet: bool,
     pub(crate) verbose: u8,
+    /// What is logged, as a filter.
+    pub(crate) log_level: Option<&'static str>,
     pub(crate) passphrase_file: Option<PathBuf>,
     /// Whether searches go by words alone.
     pub(crate) words_only: bool,
@@ -88,6 +94,16 @@ impl Global {
         let database = matches.get_one::<PathBuf>("db").cloned();
         let home = told_home(matches.get_one::<PathBuf>("home").cloned(), database.as_deref())?;
         let embed = matches.get_one::<String>("embed").cloned();
+        let project = matches.get_one::<OsString>("project").cloned();
+        let told_root = matches.get_one::<PathBuf>("project-root").map(PathBuf::as_path);
+        if project.is_some() && told_root.is_some() {
+            let hint = "leave one of them out";
+            return Err(Failure::usage("`--project` and `--project-root` both name the project", hint));
+        }
+        let project_root = match project.is_some() {
+            true => None,
+            false => place::told_root(told_root, environment)?,
+        };
         Ok(Self {
             words_only: matches.get_flag("no-semantic") || matches!(embed.as_deref(), Some("hash" | "none")),
             embed,
@@ -96,7 +112,9 @@ impl Global {
             home,
             store: matches.get_one::<String>("store").map(StoreAddress::new),
             tenant: matches.get_one::<String>("tenant").cloned(),
-            project: matches.get_one::<OsString>("project").cloned(),
+            project,
+            project_root,
+            log_level: matches.get_one::<String>("log-level").and_then(|level| filter_of(level)),
             namespace: matches.get_one::<String>("namespace").cloned().filter(|n| !n.is_empty()),
             json: matches.get_flag("json"),
             quiet: matches.get_flag("quiet"),
@@ -289,6 +307,11 @@ fn global_arguments() -> Vec<Arg> {
             .value_parser(clap::value_parser!(OsString))
             .value_hint(ValueHint::DirPath)
             .help("A directory inside the project, or its key [env: STRATA_PROJECT] [default: around the working directory]"),
+        option("project-root")
+            .value_name("DIR")
+            .value_parser(clap::value_parser!(PathBuf))
+            .value_hint(ValueHint::DirPath)
+            .help("The project's top directory, whatever is in it [env: MEMORY_ENGINE_PROJECT_ROOT]"),
         option("namespace").value_name("NAME").help("One agent's own space [env: STRATA_NAMESPACE] [default: shared]"),
         option("json").action(ArgAction::SetTrue).help("Write results as JSON"),
         option("color")
@@ -311,7 +334,31 @@ fn global_arguments() -> Vec<Arg> {
         option("no-semantic").action(ArgAction::SetTrue).hide(true).help("Search by words alone"),
         option("quiet").short('q').action(ArgAction::SetTrue).help("Show no progress"),
         option("verbose").short('v').action(ArgAction::Count).help("Log more to standard error; repeat for still more"),
+        option("log-level")
+            .value_name("LEVEL")
+            .ignore_case(true)
+            .hide_possible_values(true)
+            .value_parser(LOG_LEVELS.map(|(word, _)| word))
+            .help("Log so much to standard error: error, warning, info, debug, trace; wins over `-v`"),
     ]
+}
+
+/// What may be logged by the words of `--log-level`, which are also those of older programs, and the filters for them.
+/// The protocol library logs every error that it also sends, and clients that left.
+const LOG_LEVELS: [(&str, &str); 9] = [
+    ("off", "off"),
+    ("critical", "error,rmcp=off"),
+    ("error", "error,rmcp=off"),
+    ("warning", "warn,rmcp=off"),
+    ("warn", "warn,rmcp=off"),
+    ("info", "info,rmcp=warn"),
+    ("debug", "debug,rmcp=info"),
+    ("trace", "trace"),
+    ("notset", "trace"),
+];
+
+fn filter_of(level: &str) -> Option<&'static str> {
+    LOG_LEVELS.iter().find(|(word, _)| level.eq_ignore_ascii_case(word)).map(|(_, filter)| *filter)
 }
 
 /// A command, or a group of commands, of the table.

@@ -37,6 +37,8 @@ pub(crate) const P0_ONTOLOGY: &str = "P0_ONTOLOGY";
 pub(crate) const P0_PROPOSALS: &str = "P0_PROPOSALS";
 /// The directory of the project, set by a client.
 pub(crate) const CLAUDE_PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
+/// The directory of the project, under memory-engine's name.
+pub(crate) const MEMORY_ENGINE_PROJECT_ROOT: &str = "MEMORY_ENGINE_PROJECT_ROOT";
 /// The database of p-layer.
 pub(crate) const P_LAYER_DB: &str = "P_LAYER_DB";
 /// The embedder of p-layer.
@@ -156,6 +158,14 @@ pub(crate) const VARIABLES: &[Variable] = &[
         name: LAYERED_MEMORY_NAMESPACE,
         about: "Of layered-memory: another name of `STRATA_NAMESPACE`, which wins over it. Letters, digits, `-` and `_`; read in \
                 lower case.",
+    },
+    Variable {
+        name: MEMORY_ENGINE_PROJECT_ROOT,
+        about: "Of memory-engine: the project's top directory. `--project-root`, `--project` and `STRATA_PROJECT` win over it.",
+    },
+    Variable {
+        name: "MEMORY_ENGINE_OLLAMA_BASE_URL",
+        about: "Of memory-engine: not used; nothing is asked over the network.",
     },
     Variable {
         name: "TZ",

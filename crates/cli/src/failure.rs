@@ -17,12 +17,14 @@ pub(crate) struct Failure {
     pub(crate) hint: String,
     /// Whoever read our output has left: not a failure that anybody needs to hear of.
     pub(crate) reader_left: bool,
+    /// The exit code, where it is not that of the kind.
+    pub(crate) exit: Option<u8>,
 }
 
 impl Failure {
     /// A failure with one cause.
     pub(crate) fn new(kind: ErrorKind, cause: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind, causes: vec![cause.into()], hint: hint.into(), reader_left: false }
+        Self { kind, causes: vec![cause.into()], hint: hint.into(), reader_left: false, exit: None }
     }
 
     /// What the parser of the command line says: what is wrong, then what it would take.
@@ -48,6 +50,11 @@ impl Failure {
         Self::usage(cause, hint)
     }
 
+    /// A project's directory that cannot be one: one line and exit code 1, as memory-engine's clients know it.
+    pub(crate) fn root(cause: impl Into<String>) -> Self {
+        Self { exit: Some(1), ..Self::usage(cause, "") }
+    }
+
     /// A wrong argument.
     pub(crate) fn usage(cause: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(ErrorKind::Invalid, cause, hint)
@@ -66,7 +73,7 @@ impl From<Error> for Failure {
             }
             source = cause.source();
         }
-        Self { kind: error.kind(), causes, hint: error.hint(), reader_left: false }
+        Self { kind: error.kind(), causes, hint: error.hint(), reader_left: false, exit: None }
     }
 }
 

@@ -72,7 +72,8 @@ fn report_usage(usage: &clap::Error, json: bool) -> ExitCode {
 
 /// Logs go to standard error only: standard output belongs to results and to the protocol.
 fn start_logging(global: &arguments::Global, environment: &Environment) {
-    let wanted = environment.text(environment::RUST_LOG).unwrap_or_else(|| {
+    let told = global.log_level.map(str::to_owned).or_else(|| environment.text(environment::RUST_LOG));
+    let wanted = told.unwrap_or_else(|| {
         match global.verbose {
             // The protocol library logs every error that it also sends, and clients that left.
             0 => "warn,rmcp=off",

@@ -9,6 +9,7 @@ use strata_engine::{
     engine::Engine,
     maintain::doctor::Doctor,
     operation::{Call, Entry, Operation},
+    project::identity::resolve,
 };
 use strata_server::interrupt;
 
@@ -44,7 +45,7 @@ pub(crate) fn run(
     if let Some(claim) = &global.who {
         identity::check_claim(claim, &principal)?;
     }
-    let scope = place.scope(&home);
+    let scope = resolve(&engine, place.scope(&home));
     let cancel = Cancel::default();
     // Work that goes on until it is interrupted ends then with its result.
     if arguments["follow"] == true || arguments["follow"] == "true" {

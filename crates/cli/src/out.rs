@@ -106,7 +106,7 @@ impl Out {
         let text = if self.json { error_json(failure) } else { draw::failure(failure, self.error_colour) };
         // When standard error is gone too, the exit code has to do.
         writeln!(io::stderr().lock(), "{}", text.trim_end()).ok();
-        ExitCode::from(failure.kind.exit_code())
+        ExitCode::from(failure.exit.unwrap_or_else(|| failure.kind.exit_code()))
     }
 }
 

@@ -14,14 +14,14 @@ use strata_engine::{
         self, Config, Key, Settings, StoreAddress, keys::Key as Setting, project::VectorBackend, value::Sort,
     },
 };
-use strata_store::{Server, TlsOptions, ledger::LOCAL};
+use strata_store::{Server, TlsOptions, files::canonical, ledger::LOCAL};
 
 use crate::{
     arguments::Global,
     environment::{
-        CLAUDE_PROJECT_DIR, Environment, LAYERED_MEMORY_NAMESPACE, P_LAYER_PG_DSN, P0_ONTOLOGY, P0_PROPOSALS,
-        PGSSLCERT, PGSSLKEY, PGSSLMODE, PGSSLROOTCERT, STRATA_HOME, STRATA_NAMESPACE, STRATA_PROJECT,
-        STRATA_STORE, STRATA_TENANT,
+        CLAUDE_PROJECT_DIR, Environment, LAYERED_MEMORY_NAMESPACE, MEMORY_ENGINE_PROJECT_ROOT,
+        P_LAYER_PG_DSN, P0_ONTOLOGY, P0_PROPOSALS, PGSSLCERT, PGSSLKEY, PGSSLMODE, PGSSLROOTCERT,
+        STRATA_HOME, STRATA_NAMESPACE, STRATA_PROJECT, STRATA_STORE, STRATA_TENANT,
     },
     failure::Failure,
     older::Older,
@@ -185,9 +185,41 @@ pub(crate) struct Place {
     tenant: Option<String>,
 }
 
+/// The project's top directory, as an option or memory-engine's variable names it; the option wins, and so does whatever
+/// else names the project.
+///
+/// # Errors
+/// It is no directory that can be one.
+pub(crate) fn told_root(told: Option<&Path>, environment: &Environment) -> Result<Option<PathBuf>, Failure> {
+    let by_variable = || {
+        let path =
+            environment.raw(MEMORY_ENGINE_PROJECT_ROOT).filter(|_| environment.raw(STRATA_PROJECT).is_none());
+        path.map(PathBuf::from)
+    };
+    let Some(told) = told.map(Path::to_path_buf).or_else(by_variable) else { return Ok(None) };
+    let path = below_user_home(told, user_home());
+    let shown = path.display().to_string().replace(char::is_control, " ");
+    match std::fs::metadata(&path) {
+        Ok(found) if !found.is_dir() => {
+            Err(Failure::root(format!("project root is not a directory: {shown}")))
+        }
+        Ok(_) => match canonical(&path) {
+            Ok(root) if root.parent().is_some() => Ok(Some(root)),
+            Ok(_) => Err(Failure::root("project root is the whole file system: /")),
+            Err(_) => Err(Failure::root(format!("project root cannot be read: {shown}"))),
+        },
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+            Err(Failure::root(format!("project root does not exist: {shown}")))
+        }
+        Err(e) => Err(Failure::root(format!("project root cannot be used: {shown}: {e}"))),
+    }
+}
+
 /// How the project was told.
 #[derive(Debug, Clone)]
 enum Told {
+    /// By its top directory.
+    Root(PathBuf),
     /// By its key.
     Key(String),
     /// By a directory inside it, or by where the command runs.
@@ -200,7 +232,11 @@ impl Place {
     /// From arguments, environment and working directory.
     pub(crate) fn new(global: &Global, environment: &Environment) -> Self {
         let told = global.project.clone().or_else(|| environment.raw(STRATA_PROJECT).cloned());
-        let project = match told.filter(|t| !t.is_empty()) {
+        let told = told.filter(|t| !t.is_empty() && global.project_root.is_none());
+        let project = match told {
+            _ if global.project_root.is_some() => {
+                global.project_root.clone().map_or(Told::Nothing, Told::Root)
+            }
             Some(told) if is_directory(&told) => Told::Directory(told.into()),
             Some(key) => Told::Key(key.to_string_lossy().into_owned()),
             None => {
@@ -243,13 +279,18 @@ impl Place {
     /// The project's top directory, or the directory that was told. The file system's root and the
     /// user's own directory are too wide to count.
     pub(crate) fn root(&self) -> Option<PathBuf> {
-        let Told::Directory(directory) = &self.project else { return None };
+        let directory = match &self.project {
+            Told::Root(root) => return Some(root.clone()),
+            Told::Directory(directory) => directory,
+            Told::Key(_) | Told::Nothing => return None,
+        };
         let narrow = directory.parent().is_some() && Some(directory) != user_home().as_ref();
         self.project().map(|p| p.root).or_else(|| narrow.then(|| directory.clone()))
     }
 
     fn project(&self) -> Option<Project> {
         match &self.project {
+            Told::Root(root) => project::at(root),
             Told::Directory(directory) => project::resolve(directory, user_home().as_deref()),
             Told::Key(_) | Told::Nothing => None,
         }

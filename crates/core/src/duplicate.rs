@@ -15,7 +15,10 @@ mod sample;
 mod shingle;
 mod values;
 
-use std::collections::HashMap;
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -139,13 +142,13 @@ pub fn bands(text: &str) -> Vec<u64> {
 pub struct Prepared<'t> {
     text: &'t str,
     /// Of a text that is compared whole.
-    reading: Option<Reading>,
+    read: Option<Arc<Read>>,
 }
 
 impl<'t> Prepared<'t> {
     /// Reads a text.
     pub fn new(text: &'t str) -> Self {
-        Self { text, reading: (text.len() <= WHOLE_BYTES).then(|| reading::read(text)) }
+        Self { text, read: (text.len() <= WHOLE_BYTES).then(|| Arc::new(Read::new(text))) }
     }
 
     /// The text.
@@ -155,15 +158,72 @@ impl<'t> Prepared<'t> {
 
     /// As [`bands`].
     pub fn bands(&self) -> Vec<u64> {
-        self.reading.as_ref().map_or_else(|| bands(self.text), shingle::bands)
+        self.read.as_ref().map_or_else(|| bands(self.text), |read| shingle::bands(&read.reading))
     }
 
     /// As [`compare`].
     pub fn compare(&self, other: &Prepared<'_>) -> Comparison {
-        match (&self.reading, &other.reading) {
+        match (&self.read, &other.read) {
             (Some(a), Some(b)) => judge(a, b, 0.0),
             _ => compare(self.text, other.text),
         }
+    }
+}
+
+/// Texts that were read lately, for those that are compared with again and again. It may be forgotten at any time.
+#[derive(Debug, Default)]
+pub struct Readings(Mutex<KeptReadings>);
+
+#[derive(Debug, Default)]
+struct KeptReadings {
+    texts: HashMap<Box<str>, Arc<Read>>,
+    bytes: usize,
+}
+
+/// Bytes of text whose reading is kept; a reading takes some forty times as much. Beyond them all are forgotten.
+const KEPT_BYTES: usize = 512 << 10;
+
+impl Readings {
+    /// As [`Prepared::new`].
+    pub fn read<'t>(&self, text: &'t str) -> Prepared<'t> {
+        if text.len() > WHOLE_BYTES {
+            return Prepared::new(text);
+        }
+        let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = kept().texts.get(text).map(Arc::clone);
+        let read = known.unwrap_or_else(|| {
+            let read = Arc::new(Read::new(text));
+            kept().keep(text, &read);
+            read
+        });
+        Prepared { text, read: Some(read) }
+    }
+}
+
+impl KeptReadings {
+    fn keep(&mut self, text: &str, read: &Arc<Read>) {
+        if self.bytes + text.len() > KEPT_BYTES {
+            *self = Self::default();
+        }
+        if self.texts.insert(text.into(), Arc::clone(read)).is_none() {
+            self.bytes += text.len();
+        }
+    }
+}
+
+/// A text as it is compared.
+#[derive(Debug)]
+struct Read {
+    reading: Reading,
+    whole: Overlap,
+    frame: Overlap,
+}
+
+impl Read {
+    fn new(text: &str) -> Self {
+        let reading = reading::read(text);
+        let (whole, frame) = (Overlap::of(reading.tokens.iter()), Overlap::of(reading.frame()));
+        Self { reading, whole, frame }
     }
 }
 
@@ -173,17 +233,18 @@ impl<'t> Prepared<'t> {
 /// what remains the first 64 KiB on each side are read.
 pub fn compare(a: &str, b: &str) -> Comparison {
     if a.len() <= WHOLE_BYTES && b.len() <= WHOLE_BYTES {
-        return judge(&reading::read(a), &reading::read(b), 0.0);
+        return judge(&Read::new(a), &Read::new(b), 0.0);
     }
     let unshared = sample::unshared(a, b);
-    judge(&reading::read(&unshared.a), &reading::read(&unshared.b), unshared.shared)
+    judge(&Read::new(&unshared.a), &Read::new(&unshared.b), unshared.shared)
 }
 
 /// `shared` is the fraction of both texts that was set aside as equal.
-fn judge(a: &Reading, b: &Reading, shared: f64) -> Comparison {
+fn judge(a: &Read, b: &Read, shared: f64) -> Comparison {
     let whole = |overlap: f64| shared + (1.0 - shared) * overlap;
-    let similarity = whole(overlap(a.tokens.iter(), b.tokens.iter()));
-    let frame_similarity = whole(overlap(a.frame(), b.frame()));
+    let similarity = whole(a.whole.with(&b.whole));
+    let frame_similarity = whole(a.frame.with(&b.frame));
+    let (a, b) = (&a.reading, &b.reading);
     let (differences, verdict) = if same_sequence(a, b) {
         (Vec::new(), Verdict::Same)
     } else {
@@ -203,29 +264,55 @@ fn same_sequence(a: &Reading, b: &Reading) -> bool {
     a.tokens.len() == b.tokens.len() && a.tokens.iter().zip(&b.tokens).all(equal)
 }
 
-/// Weighted Jaccard overlap of the multisets of words and of neighbouring pairs (half weight).
-/// Two empty sides are alike.
-fn overlap<'a>(a: impl Iterator<Item = &'a Token>, b: impl Iterator<Item = &'a Token>) -> f64 {
-    let mut counts: HashMap<u64, (f64, u32, u32)> = HashMap::new();
-    count(a, |key, weight| counts.entry(key).or_insert((weight, 0, 0)).1 += 1);
-    count(b, |key, weight| counts.entry(key).or_insert((weight, 0, 0)).2 += 1);
-    let (mut common, mut all) = (0.0, 0.0);
-    for (weight, in_a, in_b) in counts.into_values() {
-        common += weight * f64::from(in_a.min(in_b));
-        all += weight * f64::from(in_a.max(in_b));
-    }
-    if all == 0.0 { 1.0 } else { common / all }
+/// The multiset of a text's words and of its neighbouring pairs (half weight).
+#[derive(Debug)]
+struct Overlap {
+    /// Key, weight and count, by key.
+    counted: Vec<(u64, f64, u32)>,
 }
 
-fn count<'a>(tokens: impl Iterator<Item = &'a Token>, mut add: impl FnMut(u64, f64)) {
-    let mut before: Option<(u64, f64)> = None;
-    for token in tokens {
-        let key = shingle::hash(token.text.as_bytes());
-        add(key, token.weight);
-        if let Some((other, weight)) = before {
-            add(other.rotate_left(17) ^ key.wrapping_mul(3), 0.5 * weight.min(token.weight));
+impl Overlap {
+    fn of<'a>(tokens: impl Iterator<Item = &'a Token>) -> Self {
+        let mut found: Vec<(u64, f64, u32)> = Vec::new();
+        let mut before: Option<(u64, f64)> = None;
+        for token in tokens {
+            found.push((token.hash, token.weight, 1));
+            if let Some((other, weight)) = before {
+                let pair = other.rotate_left(17) ^ token.hash.wrapping_mul(3);
+                found.push((pair, 0.5 * weight.min(token.weight), 1));
+            }
+            before = Some((token.hash, token.weight));
         }
-        before = Some((key, token.weight));
+        // Of two with one key the first tells the weight.
+        found.sort_by_key(|(key, ..)| *key);
+        found.dedup_by(|later, first| {
+            let is_same = later.0 == first.0;
+            first.2 += u32::from(is_same);
+            is_same
+        });
+        Self { counted: found }
+    }
+
+    /// The weighted Jaccard overlap with another one. Two empty sides are alike.
+    fn with(&self, other: &Self) -> f64 {
+        let (mut common, mut all) = (0.0, 0.0);
+        let (mut a, mut b) = (self.counted.iter().peekable(), other.counted.iter().peekable());
+        loop {
+            let (left, right) = (a.peek().map(|one| one.0), b.peek().map(|one| one.0));
+            let key = match (left, right) {
+                (Some(left), Some(right)) => left.min(right),
+                (one, other) => match one.or(other) {
+                    Some(key) => key,
+                    None => break,
+                },
+            };
+            let (in_a, in_b) = (a.next_if(|one| one.0 == key), b.next_if(|one| one.0 == key));
+            let weight = in_a.or(in_b).map_or(0.0, |one| one.1);
+            let [in_a, in_b] = [in_a, in_b].map(|one| one.map_or(0, |one| one.2));
+            common += weight * f64::from(in_a.min(in_b));
+            all += weight * f64::from(in_a.max(in_b));
+        }
+        if all == 0.0 { 1.0 } else { common / all }
     }
 }
 
@@ -318,16 +405,18 @@ fn unequal<'a>(a: &'a [Value], b: &'a [Value]) -> Vec<&'a Value> {
 
 /// The tokens of `a` beyond those that `b` has as well.
 fn leftover<'a>(a: &'a Reading, b: &Reading) -> Vec<&'a Token> {
-    let mut counts: HashMap<&str, usize> = HashMap::new();
-    for token in &b.tokens {
-        *counts.entry(&token.text).or_default() += 1;
-    }
-    let spare = |token: &&Token| match counts.get_mut(token.text.as_str()) {
-        Some(count) if *count > 0 => {
-            *count -= 1;
-            false
+    let mut known: Vec<u64> = b.tokens.iter().map(|token| token.hash).collect();
+    known.sort_unstable();
+    // How many of each run of equal ones, told at its first, are used up.
+    let mut used = vec![0_usize; known.len()];
+    let spare = |token: &&Token| {
+        let first = known.partition_point(|hash| *hash < token.hash);
+        let count = known.partition_point(|hash| *hash <= token.hash) - first;
+        let is_spare = count == 0 || used[first] == count;
+        if !is_spare {
+            used[first] += 1;
         }
-        _ => true,
+        is_spare
     };
     a.tokens.iter().filter(spare).collect()
 }

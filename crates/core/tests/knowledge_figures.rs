@@ -11,16 +11,16 @@ use jiff::civil::Date;
 use strata_core::knowledge::{
     cleanup::{File, Plan, Standing},
     dedup::Mode,
-    governance::Governance,
+    governance::{heading_families, procedures},
     health,
     inject::{Action, Write, decide},
     meaning::Meaning,
     part::parts,
     promotion::{MOST_PAIRS, TOPIC_COSINE, Vectors, clusters, nearest_pairs},
-    rot,
+    rot, state,
 };
 use strata_core::markdown::edit::Heading;
-use strata_core::{route::built_in, vector, vocabulary::Vocabulary};
+use strata_core::{duplicate::Readings, route::built_in, vector, vocabulary::Vocabulary};
 
 /// A debug build, some fifteen times slower, looks at fewer.
 const FILES: usize = if cfg!(debug_assertions) { 16 } else { 48 };
@@ -135,7 +135,8 @@ fn audit_validation_and_plan_take_time_by_the_number_of_sections() {
         let states = vault.iter().map(|(_, text)| {
             let sound = health::score(text, 1.0, health::wiki_links(text).len());
             assert!(sound.score > 0.0);
-            Governance::of(text, built_in(), Vocabulary::built_in()).states.len()
+            assert!(procedures(text, built_in()).len() + heading_families(text).len() < text.len());
+            state::scan(text, built_in(), Vocabulary::built_in()).len()
         });
         states.sum::<usize>()
     });
@@ -195,6 +196,7 @@ fn a_write_is_decided_in_time_by_the_size_of_the_file() {
         size_ceiling: 0.9,
         least_alike: None,
         meaning: Meaning::unknown(),
+        readings: &Readings::default(),
     };
     let (made, took) = least(|| decide(Some(&vault[0].1), &write, None).expect("decided"));
     println!("a write into one file of {SECTIONS} sections: {:.1} ms", took.as_secs_f64() * 1e3);

@@ -1,6 +1,7 @@
 //! Laws of writing knowledge and of setting fields that hold for any file.
 
 use proptest::prelude::*;
+use strata_core::duplicate::Readings;
 use strata_core::knowledge::{
     cleanup::{Asked, File, Judgement, Plan, SafeFix, Standing, Work, judge},
     dedup::Mode,
@@ -85,6 +86,7 @@ fn injected(
         size_ceiling: 0.9,
         least_alike: None,
         meaning: Meaning::unknown(),
+        readings: &Readings::default(),
     };
     decide(text, &write, None)
 }

@@ -3,13 +3,13 @@
 use std::{
     path::Path,
     sync::{
-        OnceLock,
+        Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
-use strata_core::{route::Router, time::Timestamp, vocabulary::Vocabulary};
+use strata_core::{duplicate::Readings, route::Router, time::Timestamp, vocabulary::Vocabulary};
 use strata_embed::Embedder;
 use strata_store::{
     error::StoreError,
@@ -27,7 +27,7 @@ use crate::{
     judge::{self, Judge},
     knowledge::{access, l0, routing::words::Words, vault::VaultState, vectors},
     operation::Call,
-    project::files,
+    project::{branches, files, identity, retrieve},
     searcher::Searcher,
     settings::Settings,
     usage::{Batch, Uses},
@@ -50,14 +50,18 @@ pub struct Engine {
     accesses: access::Waiting,
     index_entries: l0::Kept,
     section_vectors: vectors::Kept,
+    readings: Readings,
     vault: VaultState,
+    packs: retrieve::Kept,
     files: files::state::State,
     judge: OnceLock<Option<Box<dyn Judge>>>,
     words: OnceLock<Words>,
+    branches: branches::Kept,
     made: AtomicBool,
     home_made: OnceLock<()>,
     born: OnceLock<()>,
     fresh_salt: OnceLock<[u8; 16]>,
+    seen_project: Mutex<identity::Seen>,
 }
 
 impl Engine {
@@ -94,14 +98,18 @@ impl Engine {
             accesses: access::Waiting::default(),
             index_entries: l0::Kept::default(),
             section_vectors: vectors::Kept::default(),
+            readings: Readings::default(),
             vault,
+            packs: retrieve::Kept::default(),
             files: files::state::State::default(),
             judge: OnceLock::new(),
             words: OnceLock::new(),
+            branches: branches::Kept::default(),
             made: AtomicBool::new(false),
             home_made: OnceLock::new(),
             born: OnceLock::new(),
             fresh_salt: OnceLock::new(),
+            seen_project: Mutex::default(),
         }
     }
 
@@ -132,13 +140,25 @@ impl Engine {
         &*self.ids
     }
 
-    /// The ledger, made now if this is the home's first use.
+    /// The ledger, made now if this is the home's first use. What is asked for it is about to be written in a project
+    /// whose directory we are in, so what that is recognised by is noted.
     pub fn ledger(&self, call: &Call<'_>) -> Result<&Ledger, Error> {
+        let ledger = self.opened(call)?;
+        identity::note(self, call);
+        Ok(ledger)
+    }
+
+    fn opened(&self, call: &Call<'_>) -> Result<&Ledger, Error> {
         if !self.is_initialised()? {
             self.initialise(call)?;
         }
         self.make_home()?;
         Ok(&self.ledger)
+    }
+
+    /// What is known of the project in whose directory we are.
+    pub(crate) fn seen_project(&self) -> MutexGuard<'_, identity::Seen> {
+        self.seen_project.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The ledger as it is, for calls that must create nothing.
@@ -297,6 +317,11 @@ impl Engine {
         (&words.states, &words.state_words)
     }
 
+    /// What the last look at the repository found.
+    pub(crate) fn branches(&self) -> &branches::Kept {
+        &self.branches
+    }
+
     /// Search.
     pub fn searcher(&self) -> &Searcher {
         &self.searcher
@@ -326,7 +351,7 @@ impl Engine {
 
     /// The same with a budget of the caller's.
     pub fn follow_truth_for(&self, call: &Call<'_>, budget: Duration) -> Result<CaughtUp, Error> {
-        self.searcher.follow(self.ledger(call)?, &self.control(call), budget, self.clock.now())
+        self.searcher.follow(self.opened(call)?, &self.control(call), budget, self.clock.now())
     }
 
     /// Counts uses of memories, as (number, times); see [`crate::usage`].
@@ -339,6 +364,11 @@ impl Engine {
     /// The files of the vault, and what is known of them.
     pub(crate) fn vault(&self) -> &VaultState {
         &self.vault
+    }
+
+    /// Answers to tasks that were given before.
+    pub(crate) fn packs(&self) -> &retrieve::Kept {
+        &self.packs
     }
 
     /// The files of the project, and how far they are followed.
@@ -373,6 +403,11 @@ impl Engine {
     /// Entries of the index of knowledge that were read.
     pub(crate) fn index_entries(&self) -> &l0::Kept {
         &self.index_entries
+    }
+
+    /// Sections that were compared with others lately.
+    pub(crate) fn readings(&self) -> &Readings {
+        &self.readings
     }
 
     /// Vectors of sections of knowledge.

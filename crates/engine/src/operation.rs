@@ -14,6 +14,7 @@ use strata_core::{
 use crate::{
     engine::Engine,
     error::Error,
+    project::branches,
     render::{Document, Mark, Render},
     request::{self, Asked, OutOfRange},
     schema,
@@ -136,6 +137,8 @@ pub enum TextForm {
     Markdown,
     /// The response as indented JSON: what a seed's tool of that name returns.
     Json,
+    /// The response as JSON without line breaks, where every character counts.
+    CompactJson,
 }
 
 /// Who is meant to call an operation.
@@ -285,6 +288,8 @@ fn confirmed_by<O: Operation>(engine: &Engine, arguments: Value) -> Result<Optio
 fn run_json<O: Operation>(engine: &Engine, call: &Call<'_>, arguments: Value) -> Result<Reply, Error> {
     let Asked { request, out_of_range } = request::read_asked::<O::Request>(arguments, O::ALIASES)
         .map_err(|error| Error::Unread(Box::new(error)))?;
+    let standing = branches::standing(engine, call);
+    let call = &Call { scope: &standing, ..*call };
     let response = O::run(engine, call, request)?;
     let mut json = serde_json::to_value(&response).map_err(|e| Error::Internal(e.to_string()))?;
     // A reply that is a bare list tells it in its document alone.

@@ -5,17 +5,19 @@ use std::path::{Path, PathBuf};
 use strata_core::principal::{Face, PrincipalKind};
 use strata_store::files::{canonical, confine, resolve};
 
-use crate::{authority, engine::Engine, error::Error, operation::Call};
+use crate::{authority, engine::Engine, error::Error, operation::Call, project::layout};
 
 /// Files and folders of the home that are the store's, a person's or the gate's, never a report's.
-const KEPT: [&str; 11] = [
+const KEPT: [&str; 13] = [
     "config.toml",
+    layout::trust::FILE,
     "purged.jsonl",
     "changelog.jsonl",
     "ontology.jsonl",
     "proposals",
     "vault",
     "hot",
+    "hot-pages",
     "global-deep",
     "backups",
     "locks",

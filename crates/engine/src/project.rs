@@ -1,14 +1,16 @@
 //! Which project and branch a directory belongs to, read from the repository's own files.
 //!
-//! All worktrees and clones of one repository are one project: the key comes from the `origin` remote
-//! where there is one, else from the repository's path.
+//! The key that is proposed here comes from the `origin` remote where there is one, else from the repository's path;
+//! [`identity`] knows by what else a project is recognised, and so what key it goes by.
 
 pub mod anchors;
 pub mod branches;
 pub mod files;
 pub mod identity;
 pub mod layout;
+pub mod learn;
 pub mod node;
+pub mod policy;
 pub mod reflection;
 pub mod retrieve;
 
@@ -19,6 +21,11 @@ use strata_core::{
     scope::{SHARED, Scope},
 };
 use unicode_normalization::UnicodeNormalization;
+
+use crate::{engine::Engine, error::Error};
+
+/// The one folder that Strata writes in a project by itself.
+pub const FOLDER: &str = ".strata";
 
 /// A project as found on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,27 +52,65 @@ impl Project {
     }
 }
 
-/// The project around `directory`: the nearest ancestor that holds `.git` or `.strata`.
+/// Files by which a project's top is known where there is neither a repository nor a folder of ours.
+const MARKERS: [&str; 8] = [
+    "pyproject.toml",
+    "package.json",
+    "Cargo.toml",
+    "go.mod",
+    "setup.py",
+    "setup.cfg",
+    "CMakeLists.txt",
+    "Makefile",
+];
+
+/// The project around `directory`: the nearest ancestor that holds `.git` or `.strata`, else the nearest with a file
+/// that projects have at their top.
 ///
 /// `None` when there is none, so that a client started in `/` or a bare home writes to the user level.
 /// `user_home` is never a project by itself.
 pub fn resolve(directory: &Path, user_home: Option<&Path>) -> Option<Project> {
     let directory = strata_store::files::canonical(directory).ok()?;
-    let root = directory
-        .ancestors()
-        .filter(|d| d.parent().is_some() && Some(*d) != user_home)
-        .find(|d| d.join(".git").exists() || d.join(".strata").is_dir())?;
-    let git = git_directories(root);
-    let identity = git.as_ref().and_then(|g| origin(&g.common)).unwrap_or_else(|| {
-        git.as_ref().map_or(root, |g| repository_root(&g.common)).to_string_lossy().nfc().collect()
-    });
-    let main_root = git.as_ref().map_or(root, |g| repository_root(&g.common));
+    let narrow = || directory.ancestors().filter(|d| d.parent().is_some() && Some(*d) != user_home);
+    let ours = narrow().find(|d| d.join(".git").exists() || d.join(FOLDER).is_dir());
+    let root = ours.or_else(|| narrow().find(|d| MARKERS.iter().any(|name| d.join(name).is_file())))?;
+    at(root)
+}
+
+/// The project whose top directory is `root`, whatever it holds. Below a repository's top it is a project of its own.
+///
+/// `None` where there is no such directory, and for the file system's root.
+pub fn at(root: &Path) -> Option<Project> {
+    let root = strata_store::files::canonical(root).ok().filter(|root| root.is_dir())?;
+    let top = root.ancestors().find(|d| d.join(".git").exists());
+    let git = top.and_then(git_directories);
+    let below = top.and_then(|top| root.strip_prefix(top).ok()).filter(|_| git.is_some());
+    let below = below.unwrap_or(Path::new(""));
+    let main_root = match &git {
+        Some(git) if below.as_os_str().is_empty() => repository_root(&git.common),
+        _ => root.as_path(),
+    };
+    let whole = git.as_ref().filter(|_| below.as_os_str().is_empty());
+    let identity = whole.and_then(|git| origin(&git.common));
+    let identity = identity.unwrap_or_else(|| main_root.to_string_lossy().nfc().collect());
     let name = storable(&main_root.file_name()?.to_string_lossy());
     Some(Project {
         key: key(&name, &identity),
         name,
-        root: root.to_owned(),
         branch: git.as_ref().and_then(|g| branch(&g.own)).map(|branch| storable(&branch)),
+        root,
+    })
+}
+
+/// The top directory of the project that the engine works in.
+///
+/// # Errors
+/// It works in none.
+pub(crate) fn root_of(engine: &Engine) -> Result<PathBuf, Error> {
+    let root = engine.settings().project_root.clone();
+    root.ok_or_else(|| Error::Conflict {
+        message: "there is no project here".into(),
+        hint: "run it inside a project, or name its directory with --project-root DIR".into(),
     })
 }
 
@@ -119,19 +164,35 @@ fn branch(git_directory: &Path) -> Option<String> {
 
 /// The `origin` URL, reduced to host and path so that ssh and https clones agree.
 fn origin(common: &Path) -> Option<String> {
-    let config = read_small(&common.join("config"))?;
-    let mut in_origin = false;
+    remotes(common).into_iter().find(|(name, _)| name == "origin").map(|(_, url)| normal_url(&url))
+}
+
+/// The first URL of every remote by name, `origin` first. It may hold a password: nothing of it is shown or stored.
+fn remotes(common: &Path) -> Vec<(String, String)> {
+    let Some(config) = read_small(&common.join("config")) else { return Vec::new() };
+    let mut found: Vec<(String, String)> = Vec::new();
+    let mut section = None;
     for line in config.lines().map(str::trim) {
         if line.starts_with('[') {
-            in_origin = line == "[remote \"origin\"]";
-        } else if in_origin
-            && let Some((name, url)) = line.split_once('=')
-            && name.trim() == "url"
+            section = line.strip_prefix("[remote \"").and_then(|rest| rest.strip_suffix("\"]"));
+        } else if let (Some(name), Some((key, url))) = (section, line.split_once('='))
+            && key.trim() == "url"
+            && found.iter().all(|(known, _)| known != name)
         {
-            return Some(normal_url(url.trim()));
+            found.push((name.to_owned(), url.trim().to_owned()));
         }
     }
-    None
+    found.sort_by_key(|(name, _)| name != "origin");
+    found
+}
+
+/// Whether a remote is a directory of this machine: another checkout, which says nothing of whose project it is.
+fn is_local(url: &str) -> bool {
+    if let Some((scheme, _)) = url.split_once("://") {
+        return scheme.eq_ignore_ascii_case("file");
+    }
+    // `host:path` has a host of two letters and more before the first colon, and no separator there.
+    url.split_once(':').is_none_or(|(host, _)| host.chars().count() < 2 || host.contains(['/', '\\']))
 }
 
 pub(crate) fn normal_url(url: &str) -> String {

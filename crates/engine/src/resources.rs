@@ -1,6 +1,7 @@
 //! Resources: documents a client can attach without a tool call.
 
 mod layered;
+mod project;
 
 use serde_json::{Value, json};
 
@@ -81,6 +82,18 @@ pub const RESOURCES: &[Resource] = &[
         toolset: Some(Toolset::Layered),
         read: layered::files,
     },
+    project::RESOURCES[0],
+    project::RESOURCES[1],
+    project::RESOURCES[2],
+    project::RESOURCES[3],
+    project::RESOURCES[4],
+    project::RESOURCES[5],
+    project::RESOURCES[6],
+    project::RESOURCES[7],
+    project::RESOURCES[8],
+    project::RESOURCES[9],
+    project::RESOURCES[10],
+    project::RESOURCES[11],
 ];
 
 /// Every sort of resources.

@@ -37,6 +37,10 @@ const MAX_BLOB: u64 = 8 << 20;
 const MAX_POINTER: u64 = 1 << 14;
 /// Entries of a branch's log that are looked at.
 const MAX_LOG: usize = 2_000;
+/// Branches whose logs are looked at for an earlier name.
+const MAX_LOGS: usize = 300;
+/// References that are read to tell whether any changed.
+const MAX_STAMPED: usize = 5_000;
 
 /// Why a repository gives no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -228,25 +232,60 @@ impl Repository {
         name.strip_prefix("refs/remotes/origin/").map(str::to_owned)
     }
 
-    /// Whether commits were made on a branch, as far as its log tells; `None` where there is none.
+    /// A branch's latest commit, here or as it was last fetched.
+    ///
+    /// # Errors
+    /// References cannot be read.
+    pub fn branch_tip(&self, branch: &str) -> Result<Option<String>, Fault> {
+        guarded("a branch", || {
+            let found = match self.branch_reference(branch)? {
+                Some(found) => Some(found),
+                None => self
+                    .repo
+                    .try_find_reference(format!("refs/remotes/origin/{branch}").as_str())
+                    .ok()
+                    .flatten(),
+            };
+            Ok(found.and_then(|found| found.try_id().map(|id| id.to_string())))
+        })
+    }
+
+    /// The branch that is what `branch` was before it was renamed, as far as logs tell.
+    ///
+    /// # Errors
+    /// References cannot be read.
+    pub fn renamed_to(&self, branch: &str) -> Result<Option<String>, Fault> {
+        let start = format!("renamed refs/heads/{branch} to ");
+        guarded("branches' logs", || {
+            let references = self.repo.references()?;
+            for reference in references.local_branches()?.filter_map(Result::ok).take(MAX_LOGS) {
+                let mut log = reference.log_iter();
+                let Some(lines) = log.all().map_err(gix::Error::from_error)? else { continue };
+                for line in lines.filter_map(Result::ok).take(MAX_LOG) {
+                    if line.message.to_str_lossy().contains(&start) {
+                        return Ok(Some(project::storable(&reference.name().shorten().to_str_lossy())));
+                    }
+                }
+            }
+            Ok(None)
+        })
+    }
+
+    /// The commits that were made on a branch, oldest first, as far as its log tells; `None` where there is no log.
     ///
     /// # Errors
     /// The log cannot be read.
-    pub fn has_own_commits(&self, branch: &str) -> Result<Option<bool>, Fault> {
+    pub fn own_commits(&self, branch: &str) -> Result<Option<Vec<String>>, Fault> {
         guarded("a branch's log", || {
             let Some(reference) = self.branch_reference(branch)? else { return Ok(None) };
             let mut log = reference.log_iter();
             let Some(lines) = log.all().map_err(gix::Error::from_error)? else { return Ok(None) };
-            let mut any = false;
-            for line in lines.filter_map(Result::ok).take(MAX_LOG) {
-                any = true;
+            let made = ["commit", "rebase", "cherry-pick", "am:", "revert"];
+            let own = lines.filter_map(Result::ok).take(MAX_LOG).filter(|line| {
                 let message = line.message.to_str_lossy();
-                let made = ["commit", "rebase", "cherry-pick", "am:", "revert"];
-                if made.iter().any(|start| message.starts_with(start)) {
-                    return Ok(Some(true));
-                }
-            }
-            Ok(any.then_some(false))
+                made.iter().any(|start| message.starts_with(start))
+            });
+            Ok(Some(own.map(|line| line.new_oid().to_string()).collect()))
         })
     }
 
@@ -336,6 +375,48 @@ impl Repository {
         let text = std::str::from_utf8(path).ok()?;
         text.strip_prefix(self.prefix.as_str()).filter(|rest| !rest.is_empty()).map(str::to_owned)
     }
+}
+
+/// A digest that changes whenever something else is checked out or a branch moves in the repository around `root`.
+/// It is read from a few small files, without the library: asked at every call, it must cost next to nothing.
+pub fn stamp(root: &Path) -> Option<[u8; 32]> {
+    let root = strata_store::files::canonical(root).ok()?;
+    let top = root.ancestors().find(|d| d.join(".git").symlink_metadata().is_ok())?;
+    let own = git_directory(top).ok()?;
+    let common = match pointer(&own.join("commondir")) {
+        Some(relative) => own.join(relative.trim()),
+        None => own.clone(),
+    };
+    let mut hasher = blake3::Hasher::new();
+    for name in ["HEAD", "rebase-merge/head-name", "rebase-apply/head-name"] {
+        hasher.update(pointer(&own.join(name)).unwrap_or_default().as_bytes()).update(b"\0");
+    }
+    if let Ok(packed) = std::fs::metadata(common.join("packed-refs")) {
+        let changed = packed.modified().ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
+        hasher.update(&packed.len().to_le_bytes());
+        hasher.update(&changed.map_or(0, |at| at.as_nanos()).to_le_bytes());
+    }
+    let mut waiting = vec![common.join("refs/heads"), common.join("refs/remotes/origin")];
+    let mut left = MAX_STAMPED;
+    while let Some(directory) = waiting.pop() {
+        let Ok(entries) = std::fs::read_dir(directory) else { continue };
+        let mut paths: Vec<(PathBuf, bool)> = entries
+            .filter_map(Result::ok)
+            .filter_map(|entry| Some((entry.path(), entry.file_type().ok()?.is_dir())))
+            .take(left)
+            .collect();
+        paths.sort();
+        left -= paths.len();
+        for (path, is_directory) in paths {
+            if is_directory {
+                waiting.push(path);
+            } else {
+                hasher.update(path.as_os_str().as_encoded_bytes()).update(b"\0");
+                hasher.update(pointer(&path).unwrap_or_default().as_bytes());
+            }
+        }
+    }
+    Some(*hasher.finalize().as_bytes())
 }
 
 /// Reads with the git library. What it says of a fault may name paths and addresses, so it is not repeated; a panic in

@@ -7,6 +7,7 @@
 mod admission;
 mod call;
 mod documents;
+mod following;
 mod handler;
 mod idle;
 mod instructions;
@@ -92,6 +93,8 @@ where
     let transport = LineTransport::new(reader, writer, activity.clone());
     let handler = Handler::new(engine, scope, options);
     let upkeep = handler.upkeep().watch(activity.clone(), options.upkeep_after);
+    let with_files = options.toolsets.iter().any(|selected| selected.toolset() == Toolset::Project);
+    let following = with_files.then(|| handler.following().start());
     // Served without the library's handshake gate: it ends the session on the first message it does
     // not expect, and both eras work without it.
     let running = rmcp::service::serve_directly(handler, transport, None);
@@ -102,5 +105,8 @@ where
     };
     // Upkeep that is going on gives way.
     activity.touch();
+    if let Some(following) = following {
+        following.end().await;
+    }
     ended
 }

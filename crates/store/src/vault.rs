@@ -117,6 +117,17 @@ impl Vault {
         Ok(names)
     }
 
+    /// The namespace that has a folder whose name differs from that of `namespace` in letter case only, while
+    /// `namespace` has none: where case makes no difference, the two would be one folder.
+    pub fn other_spelling(&self, namespace: &Name) -> Option<Name> {
+        let there = self.namespaces().ok()?;
+        if there.contains(namespace) {
+            return None;
+        }
+        let folded = namespace.as_str().to_lowercase();
+        there.into_iter().find(|other| other.as_str().to_lowercase() == folded)
+    }
+
     /// Bytes and time of change of a regular file; `None` when it cannot be told.
     pub fn stamp(&self, namespace: &Name, path: &VaultPath) -> Option<(u64, Timestamp)> {
         let metadata = fs::symlink_metadata(self.place(namespace, path)).ok()?;
@@ -386,9 +397,18 @@ fn walk(
                 Ok(file) => found.push(file),
                 Err(reason) => problems.push(Problem { place, reason }),
             }
+        } else if is_miswritten(name) {
+            let reason = format!("its name does not end in `{ENDING}` in small letters: rename it");
+            problems.push(Problem { place, reason });
         }
     }
     Ok(())
+}
+
+/// Whether a name ends as those of Markdown do, but for letter case: on some systems it is the same file.
+fn is_miswritten(name: &str) -> bool {
+    let end = name.len().checked_sub(ENDING.len()).and_then(|at| name.get(at..));
+    end.is_some_and(|end| end.eq_ignore_ascii_case(ENDING))
 }
 
 fn examine(entry: &fs::DirEntry, place: &str) -> Result<FoundFile, String> {

@@ -131,8 +131,10 @@ pub fn vault_edits(data: &[u8]) {
     }
     let known = outline.entries().iter().enumerate().take(4);
     let known: Vec<_> = known.map(|(i, e)| Known { heading: &e.heading, body: outline.body(i) }).collect();
+    let readings = duplicate::Readings::default();
     for mode in [Mode::Upsert, Mode::Append, Mode::Merge] {
-        let found = dedup::resolve(mode, heading.as_str(), body.as_str(), &known, &[], &Bands::default());
+        let rest = (&[][..], &Bands::default());
+        let found = dedup::resolve(mode, heading.as_str(), body.as_str(), &known, rest, &readings);
         assert!(found.likest.is_none_or(|like| like.index < known.len()));
     }
     if let Ok(edited) = edit::insert(file, Place::Last, &heading, &body) {

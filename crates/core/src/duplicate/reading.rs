@@ -1,6 +1,6 @@
 //! A text as the sequence of what it is compared by: words, values and polar words.
 
-use std::{ops::Range, sync::LazyLock};
+use std::{collections::HashSet, ops::Range, sync::LazyLock};
 
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
@@ -31,6 +31,8 @@ pub(super) struct Token {
     pub(super) text: String,
     /// Normalised, not stemmed.
     pub(super) surface: String,
+    /// Of the text.
+    pub(super) hash: u64,
     pub(super) role: Role,
     /// How much it says: 1 for a content word.
     pub(super) weight: f64,
@@ -81,6 +83,8 @@ const CHARACTER_WEIGHT: f64 = 0.5;
 /// Characters that carry grammar; hiragana do as well.
 const FUNCTION_CHARACTERS: &str = "的了是在和与及以里中为而并且则都也就将把被给其个时于还又只会要已经先请\
     은는이가을를에의도로고며면서와과다요니까지";
+
+static FUNCTION: LazyLock<HashSet<&str>> = LazyLock::new(|| FUNCTION_WORDS.split_whitespace().collect());
 
 static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::English));
 
@@ -150,7 +154,7 @@ impl Reader<'_> {
         }
         let base = lower.strip_suffix("'s").unwrap_or(&lower);
         let stem = if base.is_ascii() { STEMMER.stem(base).into_owned() } else { base.to_owned() };
-        let function = FUNCTION_WORDS.contains(&format!(" {base} "));
+        let function = FUNCTION.contains(base);
         let weight = if function { FUNCTION_WEIGHT } else { 1.0 };
         let name = self.is_name(run) && !function;
         let role = if name { Role::Name } else { Role::Word };
@@ -200,7 +204,8 @@ impl Reader<'_> {
     }
 
     fn push(&mut self, text: String, surface: String, role: Role, weight: f64) {
-        self.tokens.push(Token { text, surface, role, weight });
+        let hash = shingle::hash(text.as_bytes());
+        self.tokens.push(Token { text, surface, hash, role, weight });
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) fn shingles<'a>(tokens: impl Iterator<Item = &'a Token>) -> Vec<u64> 
     let mut hashes = Vec::new();
     let mut before = None;
     for token in tokens {
-        let word = hash(token.text.as_bytes());
+        let word = token.hash;
         hashes.push(word);
         if let Some(before) = before {
             hashes.push(mix(before ^ word.rotate_left(31)));

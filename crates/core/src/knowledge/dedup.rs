@@ -7,7 +7,7 @@ use std::cell::OnceCell;
 
 use super::{meaning::Bands, words::Words};
 use crate::{
-    duplicate::{Comparison, Difference, DifferenceKind, Prepared, Verdict},
+    duplicate::{Comparison, Difference, DifferenceKind, Prepared, Readings, Verdict},
     markdown::heading_key,
 };
 
@@ -100,14 +100,14 @@ pub struct Likeness {
 /// Resolves a write of `content` under `heading` against the sections of the same file.
 ///
 /// Wording goes before meaning. `neighbours` may be empty: then wording alone decides. A comparison takes some 50 µs for a
-/// few lines.
+/// few lines, most of it for reading them; `readings` keeps what was read.
 pub fn resolve(
     mode: Mode,
     heading: &str,
     content: &str,
     known: &[Known<'_>],
-    neighbours: &[Neighbour],
-    bands: &Bands,
+    (neighbours, bands): (&[Neighbour], &Bands),
+    readings: &Readings,
 ) -> Resolution {
     let key = heading_key(heading);
     let target = known.iter().position(|section| heading_key(section.heading) == key);
@@ -117,7 +117,7 @@ pub fn resolve(
         let likest = Likeness { index, similarity, cosine: None, verdict, differences };
         return Resolution { action: Action::Skip(index), likest: Some(likest) };
     }
-    let likest = likest(target, content, known, (neighbours, bands));
+    let likest = likest(target, content, known, (neighbours, bands), readings);
     let action = match mode {
         Mode::Append => target.map_or(Action::Create, Action::Append),
         Mode::Merge => merge(target, content, known, likest.as_ref(), bands),
@@ -192,6 +192,7 @@ fn likest(
     content: &str,
     known: &[Known<'_>],
     (neighbours, bands): (&[Neighbour], &Bands),
+    readings: &Readings,
 ) -> Option<Likeness> {
     let text = Prepared::new(content);
     let cosine_of = |index: usize| {
@@ -199,7 +200,7 @@ fn likest(
         (near.cosine >= bands.merge).then_some(near.cosine)
     };
     let read = |index: usize| {
-        let found = text.compare(&Prepared::new(known[index].body));
+        let found = text.compare(&readings.read(known[index].body));
         Likeness { cosine: cosine_of(index), ..like(index, &found) }
     };
     let clash = |index: usize| {
@@ -468,7 +469,7 @@ mod tests {
 
     fn action(mode: Mode, heading: &str, content: &str, known: &[(&str, &str)]) -> Action {
         let known: Vec<Known<'_>> = known.iter().map(|(heading, body)| Known { heading, body }).collect();
-        resolve(mode, heading, content, &known, &[], &Bands::default()).action
+        resolve(mode, heading, content, &known, (&[], &Bands::default()), &Readings::default()).action
     }
 
     #[test]
@@ -538,7 +539,7 @@ mod tests {
     fn near(content: &str, body: &str, cosine: f64) -> Action {
         let known = [Known { heading: "Diet", body }];
         let hit = [Neighbour { index: 0, cosine }];
-        resolve(Mode::Upsert, "Food", content, &known, &hit, &Bands::default()).action
+        resolve(Mode::Upsert, "Food", content, &known, (&hit, &Bands::default()), &Readings::default()).action
     }
 
     #[test]
@@ -550,7 +551,7 @@ mod tests {
         let known = [Known { heading: "Diet", body: old }];
         let under_it = |cosine| {
             let hit = [Neighbour { index: 0, cosine }];
-            resolve(Mode::Upsert, "diet", new, &known, &hit, &Bands::default())
+            resolve(Mode::Upsert, "diet", new, &known, (&hit, &Bands::default()), &Readings::default())
         };
         assert_eq!(under_it(0.54).action, Action::Append(0));
         assert_eq!(under_it(0.6).action, Action::Merge(0, new.to_owned()));
@@ -578,7 +579,8 @@ mod tests {
         assert_eq!(near(&new.replace("kept", "safely kept"), old, 0.97), Action::DeferFusion(0));
         let known = [Known { heading: "Diet", body: old }];
         let hit = [Neighbour { index: 0, cosine: 0.97 }];
-        let found = resolve(Mode::Merge, "Food", new, &known, &hit, &Bands::default());
+        let found =
+            resolve(Mode::Merge, "Food", new, &known, (&hit, &Bands::default()), &Readings::default());
         assert_eq!(found.action, Action::Skip(0));
     }
 

@@ -1,15 +1,9 @@
-//! What can be said of one file after it was written: what is open in it, what belongs to the skills, what is told twice.
+//! What can be said of the sections of one file: what belongs to the skills, what is told twice.
 
-use super::{
-    family::families,
-    health::LARGE,
-    part::parts,
-    state::{self, Finding},
-};
+use super::{family::families, part::parts};
 use crate::{
     markdown::Outline,
     route::{Decision, Item, Route, Router},
-    vocabulary::Vocabulary,
 };
 
 /// From this score on, a section is called a procedure.
@@ -57,45 +51,6 @@ pub fn heading_families(text: &str) -> Vec<Family> {
         .collect()
 }
 
-/// Everything that is said of a file.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Governance {
-    /// Lines that say that something is open, or was.
-    pub states: Vec<Finding>,
-    /// Sections that tell how to do something.
-    pub procedures: Vec<Procedure>,
-    /// Sections that are one subject told several times.
-    pub families: Vec<Family>,
-    /// The file, in bytes.
-    pub bytes: usize,
-}
-
-impl Governance {
-    /// Looks at a file.
-    pub fn of(text: &str, router: &Router, vocabulary: &Vocabulary) -> Self {
-        Self {
-            states: state::scan(text, router, vocabulary),
-            procedures: procedures(text, router),
-            families: heading_families(text),
-            bytes: text.len(),
-        }
-    }
-
-    /// Whether the file is larger than [`LARGE`].
-    pub const fn is_oversized(&self) -> bool {
-        self.bytes > LARGE
-    }
-
-    /// Whether nothing asks for attention. A line with its written reason does not.
-    pub fn is_clean(&self) -> bool {
-        let open = |found: &Finding| found.action != state::Action::KeepWithReason;
-        !self.states.iter().any(open)
-            && self.procedures.is_empty()
-            && self.families.is_empty()
-            && !self.is_oversized()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,14 +74,10 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_looked_at_from_every_side() {
-        let text = "# ops\n\n## Log 2026-01-01\n\nTODO: raise the limit\n\n## Log 2026-01-02\n\nwhat holds\n\n## Keys\n\nKeep reason: audit\n\nPENDING review\n";
-        let found = Governance::of(text, built_in(), Vocabulary::built_in());
-        assert_eq!(found.states.len(), 2);
-        assert_eq!(found.families.len(), 1);
-        assert_eq!(found.families[0].headings, ["Log 2026-01-01", "Log 2026-01-02"]);
-        assert!(!found.is_clean() && !found.is_oversized());
-        let kept = "## Keys\n\nKeep reason: audit\n\nPENDING review\n";
-        assert!(Governance::of(kept, built_in(), Vocabulary::built_in()).is_clean());
+    fn headings_of_one_subject_are_a_family() {
+        let text = "# ops\n\n## Log 2026-01-01\n\nbefore\n\n## Log 2026-01-02\n\nwhat holds\n\n## Keys\n\nof the audit\n";
+        let families = heading_families(text);
+        assert_eq!(families.len(), 1);
+        assert_eq!(families[0].headings, ["Log 2026-01-01", "Log 2026-01-02"]);
     }
 }

@@ -15,7 +15,7 @@ use super::{
     meaning::Meaning,
 };
 use crate::{
-    duplicate::{Difference, Verdict},
+    duplicate::{Difference, Readings, Verdict},
     markdown::{
         Body, OpenBlock, Outline,
         edit::{EditError, Heading, Place, insert},
@@ -50,6 +50,8 @@ pub struct Write<'a> {
     pub least_alike: Option<f64>,
     /// Which sections are near in meaning.
     pub meaning: Meaning<'a>,
+    /// What was read of the sections before.
+    pub readings: &'a Readings,
 }
 
 impl Write<'_> {
@@ -328,41 +330,57 @@ impl File<'_> {
         if let Some(deferred) = asks.then(|| self.family(write)).flatten() {
             return Ok(deferred);
         }
-        let known = self.known();
-        let sections: Vec<Known<'_>> =
-            known.iter().map(|(heading, body)| Known { heading, body: body.as_ref() }).collect();
-        let Resolution { mut action, likest } = dedup::resolve(
-            write.mode,
-            write.heading.as_str(),
-            body.as_str(),
-            &sections,
-            &self.neighbours(&write.meaning),
-            &write.meaning.bands,
-        );
+        let Resolution { mut action, likest } = self.compared(write, body);
         let asks_for_one = matches!(action, dedup::Action::DeferFusion(_));
         if asks_for_one && likest.as_ref().is_some_and(|like| write.leaves_apart(like)) {
             action = self.target.map_or(dedup::Action::Create, dedup::Action::Append);
         }
+        if action == dedup::Action::Create && asks && elsewhere.is_some() {
+            return Ok(skipped_for(write, elsewhere));
+        }
         let is_skip = matches!(action, dedup::Action::Skip(_));
         let likest = likest.map(|like| self.matched(&like, is_skip));
-        match action {
-            dedup::Action::Create if asks && elsewhere.is_some() => Ok(skipped_for(write, elsewhere)),
-            dedup::Action::Create => Ok(Decided { likest, ..self.create(write, body)? }),
+        Ok(Decided { likest, ..self.carried_out(action, write, body)? })
+    }
+
+    /// What the sections that are there make of the text.
+    fn compared(&self, write: &Write<'_>, body: &Body) -> Resolution {
+        let known = self.known();
+        let sections: Vec<Known<'_>> =
+            known.iter().map(|(heading, body)| Known { heading, body: body.as_ref() }).collect();
+        dedup::resolve(
+            write.mode,
+            write.heading.as_str(),
+            body.as_str(),
+            &sections,
+            (&self.neighbours(&write.meaning), &write.meaning.bands),
+            write.readings,
+        )
+    }
+
+    fn carried_out(
+        &self,
+        action: dedup::Action,
+        write: &Write<'_>,
+        body: &Body,
+    ) -> Result<Decided, InjectError> {
+        Ok(match action {
+            dedup::Action::Create => self.create(write, body)?,
             dedup::Action::Append(index) => {
                 let text = self.outline.append_to_body(index, &signed(body.as_str(), write)?)?;
-                Ok(Decided { likest, ..self.changed(Action::Appended, index, text) })
+                self.changed(Action::Appended, index, text)
             }
             dedup::Action::Merge(index, lines) => {
                 let text = self.outline.append_to_body(index, &signed(&lines, write)?)?;
-                Ok(Decided { likest, ..self.changed(Action::Merged, index, text) })
+                self.changed(Action::Merged, index, text)
             }
             dedup::Action::Replace(index) => {
                 let text = self.outline.replace_body(index, &signed(body.as_str(), write)?)?;
-                Ok(Decided { likest, ..self.changed(Action::Replaced, index, text) })
+                self.changed(Action::Replaced, index, text)
             }
-            dedup::Action::Skip(index) => Ok(Decided { likest, ..self.kept(write.mode, index) }),
-            dedup::Action::DeferFusion(index) => Ok(Decided { likest, ..self.deferred(index) }),
-        }
+            dedup::Action::Skip(index) => self.kept(write.mode, index),
+            dedup::Action::DeferFusion(index) => self.deferred(index),
+        })
     }
 
     /// The sections that are near in meaning, of those that still read as they did when that was found out.
@@ -450,7 +468,16 @@ impl File<'_> {
     fn stale_token(&self, write: &Write<'_>) -> Option<Decided> {
         let expected = write.expected_hash?;
         let current = self.target.map(|index| self.token(index));
-        (current.as_deref() != Some(expected)).then(|| conflict(write, current))
+        (current.as_deref() != Some(expected)).then(|| conflict(write, self.current_token(write)))
+    }
+
+    /// The token of what a write would meet now: the section's, or that of the family which its heading would join.
+    fn current_token(&self, write: &Write<'_>) -> Option<String> {
+        if let Some(index) = self.target {
+            return Some(self.token(index));
+        }
+        let family = self.joined(write.heading.as_str(), write.min_family?);
+        (!family.is_empty()).then(|| self.family_token(&family))
     }
 
     fn token(&self, index: usize) -> String {

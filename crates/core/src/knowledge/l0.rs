@@ -2,7 +2,10 @@
 //!
 //! Entries that a person or agent added by hand stand behind a line of their own and survive every rebuild.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -245,27 +248,36 @@ fn one_line(text: &str) -> String {
 
 /// The most frequent words, the earlier first when two are as frequent. Those of `said` are left out, unless there are no others.
 fn keywords(text: &str, said: &str) -> Vec<String> {
-    let mut counts: HashMap<String, (usize, usize)> = HashMap::new();
+    let mut counts: HashMap<Cow<'_, str>, (usize, usize)> = HashMap::new();
     for word in without_comments(text).flat_map(words) {
         let place = counts.len();
         counts.entry(word).or_insert((0, place)).0 += 1;
     }
-    let mut found: Vec<(String, (usize, usize))> = counts.into_iter().collect();
-    found.sort_by_key(|(_, (count, place))| (std::cmp::Reverse(*count), *place));
-    let said: HashSet<String> = words(said).collect();
-    let (known, new): (Vec<_>, Vec<_>) = found.into_iter().partition(|(word, _)| said.contains(word));
-    let telling = if new.is_empty() { known } else { new };
-    telling.into_iter().take(KEYWORDS).map(|(word, _)| word).collect()
+    let mut found: Vec<(Cow<'_, str>, (usize, usize))> = counts.into_iter().collect();
+    let said: HashSet<Cow<'_, str>> = words(said).collect();
+    let is_new = |word: &Cow<'_, str>| !said.contains(word);
+    if found.iter().any(|(word, _)| is_new(word)) {
+        found.retain(|(word, _)| is_new(word));
+    }
+    found.sort_unstable_by_key(|(_, (count, place))| (std::cmp::Reverse(*count), *place));
+    found.into_iter().take(KEYWORDS).map(|(word, _)| word.into_owned()).collect()
 }
 
 /// The words of a text that can be keywords, in small letters.
-fn words(text: &str) -> impl Iterator<Item = String> + '_ {
+fn words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     let runs = text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-')).flat_map(runs);
-    runs.map(|word| word.trim_matches(['_', '-']).to_lowercase()).filter(|word| {
-        let length = word.chars().count();
+    let can_be = |word: &Cow<'_, str>| {
+        let is_ascii = word.is_ascii();
+        let length = if is_ascii { word.len() } else { word.chars().count() };
         let is_word = length >= 2 && word.starts_with(char::is_alphabetic) && !is_stop(word);
-        is_word && (word.is_ascii() || length <= MAX_RUN)
-    })
+        is_word && (is_ascii || length <= MAX_RUN)
+    };
+    runs.map(|word| small(word.trim_matches(['_', '-']))).filter(can_be)
+}
+
+fn small(word: &str) -> Cow<'_, str> {
+    let is_small = word.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
+    if is_small { Cow::Borrowed(word) } else { Cow::Owned(word.to_lowercase()) }
 }
 
 /// The pieces of a text between its comments.
@@ -275,19 +287,15 @@ fn without_comments(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Parts a run where it changes between ASCII and other letters: `Redis缓存`.
-fn runs(word: &str) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let mut start = 0;
-    let mut before: Option<bool> = None;
-    for (at, c) in word.char_indices() {
-        if before.is_some_and(|ascii| ascii != c.is_ascii()) {
-            parts.push(&word[start..at]);
-            start = at;
-        }
-        before = Some(c.is_ascii());
-    }
-    parts.push(&word[start..]);
-    parts
+fn runs(word: &str) -> impl Iterator<Item = &str> {
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        let is_ascii = rest.chars().next()?.is_ascii();
+        let end = rest.find(|c: char| c.is_ascii() != is_ascii).unwrap_or(rest.len());
+        let (run, after) = rest.split_at(end);
+        rest = after;
+        Some(run)
+    })
 }
 
 #[cfg(test)]

@@ -26,10 +26,9 @@ pub fn names(place: &str) -> Vec<String> {
     // A place that is nothing but such folders is called by them.
     if kept.is_empty() {
         names.retain(|name| !name.is_empty() && name != ".");
-    } else {
-        names = kept;
+        return names;
     }
-    names
+    kept
 }
 
 /// Whether the last name ends in a dot and a few letters that are an extension: those of files, not of modules.

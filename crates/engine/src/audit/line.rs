@@ -1,7 +1,10 @@
 //! One line of the audit as it is shown and exported.
 
 use serde::Serialize;
-use strata_core::chain::{LinkedEntry, Outcome};
+use strata_core::{
+    chain::{LinkedEntry, Outcome},
+    scope::Scope,
+};
 use strata_store::{
     error::StoreError,
     ledger::{AuditTarget, LedgerRead},
@@ -32,7 +35,8 @@ pub struct AuditView {
     pub face: String,
     /// What.
     pub action: String,
-    /// To what: an id or a name; empty when to nothing in particular.
+    /// To what: an id or a name; empty when to nothing in particular. Of a file of the vault outside the caller's scope
+    /// only the namespace.
     pub target: String,
     /// The number of the memory that it was done to.
     pub number: Option<i64>,
@@ -77,7 +81,8 @@ impl AuditView {
 
     fn new(call: &Call<'_>, linked: LinkedEntry, target: Option<&AuditTarget>, refusals: &Refusals) -> Self {
         let entry = linked.entry;
-        let is_visible = target.is_none_or(|target| sees_scope(call, &target.scope));
+        let hidden = hidden_file(call, &entry.target);
+        let is_visible = hidden.is_none() && target.is_none_or(|target| sees_scope(call, &target.scope));
         let repeated = refusals.get(&entry.seq).filter(|refusal| refusal.count > 1);
         Self {
             seq: entry.seq,
@@ -88,7 +93,7 @@ impl AuditView {
             face: entry.face,
             action: entry.action,
             number: target.and_then(|target| target.number),
-            target: entry.target,
+            target: hidden.unwrap_or(entry.target),
             layer: entry.layer,
             outcome: entry.outcome.as_str(),
             denied: entry.outcome == Outcome::Refused,
@@ -123,4 +128,11 @@ impl AuditView {
         let (columns, said) = line.split_once(" :: ").unwrap_or((&line, ""));
         format!("{} :: {}", neutral(columns), neutral(&one_line(said))).replace("```", "'''")
     }
+}
+
+/// What is said of a file of the vault whose name the caller may not see: `vault:claude/…`.
+fn hidden_file(call: &Call<'_>, target: &str) -> Option<String> {
+    let (namespace, _) = target.strip_prefix("vault:")?.split_once('/')?;
+    let scope = Scope { namespace: namespace.to_owned(), ..Scope::user() };
+    (!sees_scope(call, &scope)).then(|| format!("vault:{namespace}/…"))
 }

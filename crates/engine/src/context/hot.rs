@@ -21,6 +21,7 @@ use crate::{
     error::Error,
     knowledge::l0,
     operation::Call,
+    project::branches,
     render::{neutral, shortened},
     rules::Ruled,
 };
@@ -37,7 +38,8 @@ const CONSIDERED: usize = 200;
 /// # Errors
 /// Those of the store.
 pub fn page(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
-    Ok(make(engine, call, BUDGET)?.text)
+    let standing = branches::standing(engine, call);
+    Ok(make(engine, &Call { scope: &standing, ..*call }, BUDGET)?.text)
 }
 
 /// The page within a budget of tokens. Rules and identity go first; of what they leave the index of knowledge and the

@@ -166,13 +166,21 @@ impl Render for Response {
             left_out
         );
         let mark = if left_out == 0 { Mark::Good } else { Mark::Warning };
-        let document = self.files.render(Document::new().note(mark, text));
+        let document = self.files.render(self.render_namespaces(Document::new().note(mark, text)));
         let document = self.render_rows(document);
         self.render_losses(document)
     }
 }
 
 impl Response {
+    fn render_namespaces(&self, document: Document) -> Document {
+        if self.namespaces.is_empty() {
+            return document;
+        }
+        let names = self.namespaces.join(", ");
+        document.text(format!("folders taken for namespaces: {names}; `--namespaces` names others"))
+    }
+
     fn render_rows(&self, mut document: Document) -> Document {
         let table = |title: &str, rows: Vec<String>| Block::Table {
             columns: vec![title.to_owned()],

@@ -84,9 +84,11 @@ impl OlderHome {
 }
 
 fn namespaces(parts: &Vault, wanted: Option<&[String]>) -> Result<Vec<Name>, Error> {
-    let there = parts
+    let mut there = parts
         .namespaces()
         .map_err(|source| Error::File { path: parts.root().display().to_string(), source })?;
+    // A link to a file is told of among the files.
+    there.retain(|name| parts.root().join(name.as_str()).is_dir());
     let Some(wanted) = wanted else {
         let is_namespaced = there.iter().any(|name| name.as_str() == SHARED);
         return Ok(if is_namespaced { there } else { Vec::new() });

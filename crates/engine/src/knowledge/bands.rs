@@ -113,7 +113,7 @@ pub(super) fn in_force(engine: &Engine, call: &Call<'_>) -> Result<InForce, Erro
 /// What was calibrated on the files of the caller's namespace, else of the shared one, with the model in use.
 fn calibrated(engine: &Engine, call: &Call<'_>) -> Result<Option<Bands>, Error> {
     let Some(model) = engine.searcher().model() else { return Ok(None) };
-    let own = vault::own_namespace(call)?;
+    let own = vault::own_namespace(engine, call)?;
     let found = engine.read(call, |r| {
         let kept = r.setting(&format!("{SETTING}{own}"))?;
         if kept.is_some() { Ok(kept) } else { r.setting(&format!("{SETTING}{SHARED}")) }
@@ -152,7 +152,7 @@ pub(super) fn recalibrate(engine: &Engine, call: &Call<'_>) -> Result<Calibratio
 
 /// Keeps a calibration, or takes the one away that is kept.
 fn keep(engine: &Engine, call: &Call<'_>, stored: Option<&Stored>) -> Result<(), Error> {
-    let own = vault::own_namespace(call)?;
+    let own = vault::own_namespace(engine, call)?;
     let setting = format!("{SETTING}{own}");
     let before = engine.read(call, |r| r.setting(&setting))?;
     let text = stored.map(serde_json::to_string).transpose();

@@ -126,8 +126,8 @@ fn is_enabled(engine: &Engine) -> bool {
 }
 
 /// The namespaces whose changes a caller sees.
-fn visible(call: &Call<'_>) -> Result<Vec<String>, Error> {
-    Ok(vault::namespaces(call)?.iter().map(ToString::to_string).collect())
+fn visible(engine: &Engine, call: &Call<'_>) -> Result<Vec<String>, Error> {
+    Ok(vault::namespaces(engine, call)?.iter().map(ToString::to_string).collect())
 }
 
 /// The operations that a caller names, by word and by surface; empty is all.

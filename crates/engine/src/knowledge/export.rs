@@ -134,7 +134,7 @@ enum There {
 /// Compares every file with what is at its place. Nothing is written before it is clear that everything may be.
 fn plan(engine: &Engine, call: &Call<'_>, dir: &Path, response: &mut Response) -> Result<Vec<Step>, Error> {
     let (mut plan, mut out) = (Vec::new(), Brought::default());
-    for namespace in vault::namespaces(call)? {
+    for namespace in vault::namespaces(engine, call)? {
         let seen = vault::look(engine, call, &namespace)?;
         if let Some(reason) = &seen.unavailable {
             out.leave_out(namespace.as_str(), reason);

@@ -66,7 +66,7 @@ fn existing(engine: &Engine, call: &Call<'_>, filename: &str) -> Result<Place, E
 /// The place of a new file: in the caller's own namespace, whatever the shared one holds.
 fn new_place(engine: &Engine, call: &Call<'_>, filename: &str) -> Result<Place, Error> {
     let path = path_of(filename)?;
-    let own = vault::own_namespace(call)?;
+    let own = vault::own_namespace(engine, call)?;
     let key = path.key();
     let seen = vault::look(engine, call, &own)?;
     let twin = seen.files.iter().find(|file| file.state != FileState::Gone && file.path.key() == key);
@@ -120,13 +120,7 @@ impl Beside {
     /// Brings index and search up to date with a write, and looks at what was written.
     fn of(engine: &Engine, call: &Call<'_>, kind: &'static str, written: &Written, gate: Gate) -> Self {
         let synced = l0::sync_after(engine, call, written);
-        let vector_sync_error = match engine.follow_truth(call) {
-            Ok(caught_up) if caught_up.behind == 0 => None,
-            Ok(caught_up) => {
-                Some(format!("changes not indexed yet: {}; they are searched directly", caught_up.behind))
-            }
-            Err(error) => Some(error.to_string()),
-        };
+        let vector_sync_error = written.unindexed.clone();
         Self {
             l0_synced: synced.l0_synced,
             l0_sync: (!synced.l0_synced).then_some(synced.l0_sync_report),

@@ -76,7 +76,7 @@ pub fn sync_after_all(engine: &Engine, call: &Call<'_>, written: &[Written]) -> 
 fn follow(engine: &Engine, call: &Call<'_>, written: &[Written]) -> Result<Report, Error> {
     let forgotten = manage::forget_deleted(engine, call, written)?;
     let is_shared = |written: &Written| written.place.namespace.as_str() == SHARED;
-    let own = vault::own_namespace(call)?;
+    let own = vault::own_namespace(engine, call)?;
     let mut namespaces = vec![own.clone()];
     namespaces.extend(written.iter().map(|written| written.place.namespace.clone()));
     if written.iter().any(is_shared) {

@@ -90,7 +90,7 @@ impl Operation for ReindexVectorStore {
 /// What the caller should see and cannot be read.
 fn unreadable(engine: &Engine, call: &Call<'_>) -> Result<Vec<String>, Error> {
     let mut errors = Vec::new();
-    for namespace in vault::namespaces(call)? {
+    for namespace in vault::namespaces(engine, call)? {
         let seen = vault::look(engine, call, &namespace)?;
         errors.extend(seen.problems.iter().map(|problem| format!("{}: {}", problem.place, problem.reason)));
         errors.extend(seen.unavailable.map(|reason| format!("{namespace}: {reason}")));

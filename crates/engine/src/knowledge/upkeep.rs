@@ -50,7 +50,7 @@ impl Survey {
     fn of(engine: &Engine, call: &Call<'_>) -> Result<Self, Error> {
         let mut survey = Self { files: Vec::new(), problems: Vec::new() };
         let mut taken: Vec<String> = Vec::new();
-        for namespace in vault::namespaces(call)? {
+        for namespace in vault::namespaces(engine, call)? {
             let seen = vault::look(engine, call, &namespace)?;
             let problems = seen.problems.into_iter().map(|problem| (problem.place, problem.reason));
             let unavailable = seen.unavailable.map(|reason| (namespace.to_string(), reason));

@@ -172,8 +172,10 @@ impl Content {
                 && (project.is_none() || scope.project == project)
                 && namespace.as_ref().is_none_or(|n| *n == scope.namespace)
         };
+        let aliases = r.project_aliases()?;
         for row in r.projects()?.into_iter().filter(|p| project.as_ref().is_none_or(|key| *key == p.key)) {
-            self.add(&Line::Project(ProjectLine { key: row.key, name: row.name }))?;
+            let own = aliases.iter().filter(|(_, key)| *key == row.key).map(|(alias, _)| alias.clone());
+            self.add(&Line::Project(ProjectLine { aliases: own.collect(), key: row.key, name: row.name }))?;
         }
         let everything = project.is_none() && namespace.is_none();
         let mut exported = HashSet::new();

@@ -91,6 +91,9 @@ pub struct ProjectLine {
     pub key: String,
     /// What people call it.
     pub name: String,
+    /// What else it is recognised by.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<String>,
 }
 
 /// An entry of the index of knowledge that was written by hand; without a summary it says that a file has none.
@@ -557,8 +560,9 @@ mod tests {
                 .to_text()
                 .expect("text")
         };
-        let project =
-            Line::Project(ProjectLine { key: "k".into(), name: "n".into() }).to_text().expect("text");
+        let project = Line::Project(ProjectLine { key: "k".into(), name: "n".into(), aliases: Vec::new() })
+            .to_text()
+            .expect("text");
         assert!(is_export(&header(1, 0)));
         assert_eq!(parse(&(header(1, 1) + &project)).expect("whole").lines.len(), 1);
         let other = "{\"type\":\"other\"}\n".to_owned();

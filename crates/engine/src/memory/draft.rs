@@ -19,6 +19,7 @@ use crate::{
     gate::Gate,
     knowledge::routing,
     operation::Call,
+    project::{anchors, branches},
     request::{moment, unit},
 };
 
@@ -117,8 +118,12 @@ impl Draft {
             None => Kind::default(),
         };
         let (valid_from, valid_to) = validity(engine, request)?;
+        let layer = request.layer.map_or_else(|| kind.default_layer(), Layer::from);
+        let wanted = request.scope.or((!branches::follows_branches(layer)).then_some(ScopeName::Project));
+        let wanted = wanted.filter(|_| call.scope.project.is_some() || request.scope.is_some());
+        let (scope, placing) = branches::place(engine, call, wanted)?;
         Ok(Self {
-            layer: request.layer.map_or_else(|| kind.default_layer(), Layer::from),
+            layer,
             title: gate.field("title", request.title.as_deref())?,
             topic_key: gate.field("topic_key", request.topic_key.as_deref())?,
             supersedes: request.supersedes.clone(),
@@ -128,12 +133,12 @@ impl Draft {
             importance: unit("importance", request.importance)?.unwrap_or(0.5),
             source: gate.field("source", request.source.as_deref())?,
             session: gate.field("session", request.session.as_deref())?,
-            evidence: gate.list("evidence", &request.evidence)?,
+            evidence: anchors::pin_all(engine, call, gate.list("evidence", &request.evidence)?)?,
             grounds: Vec::new(),
             valid_from,
             valid_to,
-            scope: placed(call.scope, request.scope)?,
-            placing: Placing::default(),
+            scope,
+            placing,
             pinned: request.pinned.unwrap_or(false),
             tier: Tier::Hot,
             metadata: gate.map("metadata", &request.metadata)?,
@@ -211,7 +216,7 @@ fn default_confidence(call: &Call<'_>) -> f64 {
     }
 }
 
-/// Where a write goes: the project when one is known, unless told otherwise.
+/// Where a write goes that follows no branch by itself: the project when one is known, unless told otherwise.
 pub(crate) fn placed(standing: &Scope, wanted: Option<ScopeName>) -> Result<Scope, Error> {
     let project = standing.whole_project();
     let user = Scope { project: None, ..project.clone() };

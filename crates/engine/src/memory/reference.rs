@@ -12,6 +12,9 @@ use strata_store::{
 
 use crate::{error::Error, operation::Call};
 
+/// Versions that are followed to one that the caller sees.
+const MAX_VERSIONS: usize = 64;
+
 /// What a caller wrote for a memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reference {
@@ -62,8 +65,28 @@ impl Reference {
                 other => Some(other?),
             },
         };
-        Ok(Found(row.filter(|m| sees_scope(call, &m.scope)), self.to_string()))
+        let row = match row {
+            Some(row) if !sees_scope(call, &row.scope) && !has_come_here(ledger, call, &row)? => None,
+            row => row,
+        };
+        Ok(Found(row, self.to_string()))
     }
+}
+
+/// Whether an earlier version, on a branch that the caller does not see, became one that it does: with the branch's merge.
+fn has_come_here(ledger: &LedgerRead<'_>, call: &Call<'_>, row: &MemoryRow) -> Result<bool, StoreError> {
+    if !sees_scope(call, &row.scope.whole_project()) {
+        return Ok(false);
+    }
+    let mut next = row.superseded_by.clone();
+    for _ in 0..MAX_VERSIONS {
+        let Some(later) = next.map(|id| ledger.memory(&id)).transpose()?.flatten() else { return Ok(false) };
+        if sees_scope(call, &later.scope) {
+            return Ok(true);
+        }
+        next = later.superseded_by;
+    }
+    Ok(false)
 }
 
 /// A look-up's outcome, until the caller insists.

@@ -47,7 +47,7 @@ pub struct Request {
     pub source: Option<String>,
     /// The session it comes from.
     pub session: Option<String>,
-    /// What it rests on: test output, file and line, a turn, a URL. One entry each.
+    /// What it rests on: test output, file and line, a turn, a URL. One entry each. `code:PATH`, `code:PATH:10-20` or `code:PATH#SYMBOL` pins it to code of the project: hits then say when that code has changed.
     #[serde(default)]
     pub evidence: Vec<String>,
     /// From when it is true, e.g. 2026-03-31.
@@ -56,7 +56,7 @@ pub struct Request {
     pub valid_to: Option<String>,
     /// Days after which it leaves default recall; 1 or more.
     pub ttl_days: Option<u32>,
-    /// Where it holds; the project by default, where one is known.
+    /// Where it holds. Default: the branch that is checked out, until it is merged; the project on its main branch; the user level outside of one.
     pub scope: Option<ScopeName>,
     /// Keep it on the hot page.
     pub pinned: Option<bool>,

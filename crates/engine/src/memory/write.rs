@@ -27,6 +27,7 @@ use crate::{
     error::Error,
     graph::noticing::{self, Noticed},
     operation::Call,
+    project::anchors::{Anchor, CODE},
     rules,
 };
 
@@ -383,6 +384,7 @@ pub(crate) fn evidence(text: &str, at: Timestamp) -> EvidenceRow {
     let kind = match text {
         t if t.starts_with("http://") || t.starts_with("https://") => "url",
         t if t.starts_with("ep_") => "episode",
+        t if Anchor::parse(t).is_some() => CODE,
         t if t.contains('/') && !t.contains(' ') => "file",
         _ => "note",
     };

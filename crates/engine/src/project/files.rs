@@ -3,17 +3,24 @@
 //! The files are the truth; a row of `sources` names each, and the index holds its chunks. [`Gate`] is the only way to a file.
 //! [`follow`] finds what changed and has it indexed; a server does so while it answers.
 
+pub mod bootstrap;
 pub mod follow;
 pub mod gate;
+pub mod inspect;
 pub mod kind;
+pub mod progress;
 mod reading;
+pub mod refresh;
+pub mod reset;
 pub(crate) mod state;
+pub mod status;
 mod walk;
 
 use std::{collections::BTreeMap, path::Path};
 
 use serde::Serialize;
 use strata_store::{
+    files::canonical,
     index::Section,
     ledger::{LedgerRead, SourceRow, SourceState},
 };
@@ -75,16 +82,20 @@ pub fn chunk(engine: &Engine, call: &Call<'_>, source: i64, part: u32) -> Result
     Ok(chunks(engine, call, &[DocumentPart { file, section, part }])?.pop().flatten())
 }
 
-/// The chunks in which parts of files lie that a search has found, in their order. Each file is read once.
+/// The chunks in which parts of files lie that a search has found, in their order; `None` for one of another sort of file, and
+/// of another worktree of the project. Each file is read once.
 ///
 /// # Errors
 /// Those of the store.
 pub fn chunks(engine: &Engine, call: &Call<'_>, parts: &[DocumentPart]) -> Result<Vec<Option<Chunk>>, Error> {
+    let own = engine.settings().project_root.as_deref().and_then(|root| canonical(root).ok());
+    let own = own.map(|root| root_name(&root));
     let mut readers: BTreeMap<&str, Option<Reader>> = BTreeMap::new();
     let mut texts: BTreeMap<i64, Option<String>> = BTreeMap::new();
     let mut chunks = Vec::with_capacity(parts.len());
     for DocumentPart { file, section, .. } in parts {
-        let Some(standing) = Standing::parse(&section.place).filter(|_| is_of_project(file)) else {
+        let is_here = is_of_project(file) && own.as_ref().is_none_or(|own| file.root == *own);
+        let Some(standing) = Standing::parse(&section.place).filter(|_| is_here) else {
             chunks.push(None);
             continue;
         };

@@ -192,7 +192,7 @@ pub fn branch_scope(row: &MemoryRow) -> &str {
 }
 
 /// The headline of a memory, or the first words of one that has none.
-fn title(row: &MemoryRow) -> String {
+pub(crate) fn title(row: &MemoryRow) -> String {
     match row.title.trim() {
         "" => shortened(&row.body, TITLE),
         title => title.to_owned(),

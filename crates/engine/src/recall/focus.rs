@@ -171,7 +171,10 @@ impl Focus {
             Item::Memory(memory) => {
                 (format!("{} {}", memory.title, memory.tags.join(" ")), memory.body.as_str())
             }
-            Item::Document(part) => (part.section.title.clone(), part.section.body.as_str()),
+            // The names that a piece of code defines stand in its place.
+            Item::Document(part) => {
+                (format!("{} {}", part.section.title, part.section.place), part.section.body.as_str())
+            }
             Item::Episode(event) => (String::new(), event.text.as_str()),
         };
         let (called, mentioned) = (identifiers(&called), identifiers(text));

@@ -19,7 +19,14 @@ use super::{
     item::{Item, Known},
     seed_order::{self, Rerank},
 };
-use crate::{engine::Engine, error::Error, knowledge::vault, operation::Call, settings};
+use crate::{
+    engine::Engine,
+    error::Error,
+    knowledge::vault,
+    operation::Call,
+    project::anchors::{self, AnchorView, Freshness},
+    settings,
+};
 
 /// A checked search.
 #[derive(Debug, Clone)]
@@ -115,13 +122,16 @@ pub struct Hit {
     pub rerank: Option<Rerank>,
     /// How near it is to what the caller is working on, where that is known.
     pub nearness: Option<Nearness>,
+    /// The code that it is pinned to, as that stands now.
+    pub code: Vec<AnchorView>,
 }
 
 impl Hit {
     /// What it is ordered by.
     pub fn score(&self) -> f64 {
         let ranked = self.rerank.map_or_else(|| f64::from(self.found.hit.score), |rerank| rerank.score);
-        ranked + self.nearness.map_or(0.0, |nearness| f64::from(nearness.added))
+        let near = ranked + self.nearness.map_or(0.0, |nearness| f64::from(nearness.added));
+        near * anchors::worst(&self.code).share()
     }
 }
 
@@ -152,10 +162,39 @@ pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome
         engine.is_empty_place(call)?;
         return Ok(Outcome::default());
     }
-    let Some(focus) = &query.focus else { return ordered(engine, call, query) };
-    let wide = Query { limit: query.limit.saturating_mul(focus::CHOICE), ..query.clone() };
-    let outcome = ordered(engine, call, &wide)?;
-    Ok(focus.arrange(outcome, engine.clock().now(), query.limit))
+    let mut outcome = match &query.focus {
+        None => ordered(engine, call, query)?,
+        Some(focus) => {
+            let wide = Query { limit: query.limit.saturating_mul(focus::CHOICE), ..query.clone() };
+            focus.arrange(ordered(engine, call, &wide)?, engine.clock().now(), query.limit)
+        }
+    };
+    if query.as_of.is_none() {
+        look_at_code(engine, call, &mut outcome)?;
+    }
+    Ok(outcome)
+}
+
+/// Says of every memory what became of the code that it is pinned to; one whose code has changed falls behind.
+fn look_at_code(engine: &Engine, call: &Call<'_>, outcome: &mut Outcome) -> Result<(), Error> {
+    let number = |hit: &Hit| if let Item::Memory(memory) = &hit.item { Some(memory.number) } else { None };
+    let numbers: Vec<i64> = outcome.hits.iter().filter_map(number).collect();
+    if numbers.is_empty() || engine.settings().project_root.is_none() {
+        return Ok(());
+    }
+    let evidence = engine.ledger(call)?.read(&engine.control(call), |r| r.evidence_of(&numbers))?;
+    let mut views = anchors::views(engine, call, &evidence);
+    if views.is_empty() {
+        return Ok(());
+    }
+    for hit in &mut outcome.hits {
+        hit.code = number(hit).and_then(|number| views.remove(&number)).unwrap_or_default();
+    }
+    if outcome.hits.iter().any(|hit| anchors::worst(&hit.code) != Freshness::Fresh) {
+        // The sort is stable: what is equal stays in the order of the ranking.
+        outcome.hits.sort_by(|a, b| b.score().total_cmp(&a.score()));
+    }
+    Ok(())
 }
 
 /// The results in the order that the configuration wants.
@@ -369,7 +408,7 @@ fn standing(
         let item = Item::load(ledger, known, &found, as_of)?;
         if let Some(item) = item.filter(|i| i.passes(query, now)) {
             found.duplicates = others.collect();
-            return Ok(Some(Hit { item, found, rerank: None, nearness: None }));
+            return Ok(Some(Hit { item, found, rerank: None, nearness: None, code: Vec::new() }));
         }
         let Some(source) = others.next() else { return Ok(None) };
         found = Found { source, part: 0, text: None, ..found };

@@ -8,7 +8,7 @@ use strata_store::{
 };
 
 use super::{item::Item, search::Hit, seed_order::Boosts};
-use crate::{operation::is_default, render::Record};
+use crate::{operation::is_default, project::anchors::AnchorView, render::Record};
 
 /// Characters of one record's text that are shown; `inspect` shows the whole.
 const EXCERPT: usize = 700;
@@ -56,6 +56,9 @@ pub struct HitView {
     /// With `fusion = "rrf"`: what the score is the sum of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank_components: Option<Boosts>,
+    /// The code that it is pinned to, and whether that has changed since.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub code: Vec<AnchorView>,
     /// Further sources that say nearly the same.
     #[serde(skip_serializing_if = "is_default")]
     pub duplicates: usize,
@@ -105,6 +108,7 @@ impl HitView {
             score: hit.score(),
             rrf: hit.rerank.map(|rerank| rerank.rrf),
             rerank_components: hit.rerank.and_then(|rerank| rerank.boosts),
+            code: hit.code.clone(),
             duplicates: hit.found.duplicates.len(),
             serendipity: false,
             explanation: explain.then(|| explanation(&hit.found)),
@@ -131,6 +135,7 @@ impl HitView {
             score: 0.0,
             rrf: None,
             rerank_components: None,
+            code: Vec::new(),
             duplicates: 0,
             serendipity: true,
             explanation: None,
@@ -146,6 +151,7 @@ impl HitView {
         attributes.push(self.date.clone());
         attributes.extend(self.confidence.map(|c| format!("confidence {c:.2}")));
         attributes.extend((!self.origin.is_empty()).then(|| format!("from {}", self.origin)));
+        attributes.extend(self.code.iter().map(AnchorView::in_words));
         if self.duplicates > 0 {
             attributes.push(format!("{} more say the same", self.duplicates));
         }

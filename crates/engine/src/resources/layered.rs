@@ -62,7 +62,7 @@ pub(super) fn files(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
     let mut listed: Vec<Value> =
         files.iter().take(LISTED).map(|head| described(engine, call, head)).collect();
     let (mut folders, mut others) = (Vec::new(), 0);
-    for namespace in vault::namespaces(call)? {
+    for namespace in vault::namespaces(engine, call)? {
         let mut problems = vault::look(engine, call, &namespace)?.problems;
         // One that could be read once is listed already.
         problems.retain(|of| files.iter().all(|head| head.path.to_string() != of.place));

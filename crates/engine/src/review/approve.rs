@@ -16,6 +16,7 @@ use crate::{
     error::Error,
     graph::noticing,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
+    project::branches::BRANCH,
     render::{Document, Mark, Render},
 };
 
@@ -78,6 +79,12 @@ impl Operation for Approve {
             return Err(Error::Conflict {
                 message: format!("review {} is a conflict; one of its sides is chosen", review.id),
                 hint: format!("`review resolve {} keep_a`, keep_b or keep_both", review.id),
+            });
+        }
+        if review.kind == BRANCH {
+            return Err(Error::Conflict {
+                message: format!("review {} asks what became of a branch", review.id),
+                hint: "`strata project merged BRANCH`, or the same with --abandoned".into(),
             });
         }
         let layer = memory.state.layer;

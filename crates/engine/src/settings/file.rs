@@ -17,12 +17,14 @@ use super::{
     keys::Key,
     value::{Sort, shown},
 };
-use crate::{error::Error, render::shortened};
+use crate::{
+    error::Error,
+    project::{FOLDER, layout::trust::Trusted},
+    render::shortened,
+};
 
 /// The name of the configuration file in the home, and in a project's folder.
 pub const CONFIG_FILE: &str = "config.toml";
-/// The folder of a project that holds its own.
-const PROJECT_FOLDER: &str = ".strata";
 /// A project's file above this is none: 64 KiB.
 const MAX_PROJECT_FILE: u64 = 64 << 10;
 /// The user's file above this is none: 1 MiB.
@@ -153,10 +155,10 @@ impl Config {
         }
     }
 
-    /// Takes over what the project at `root` narrows in its own `.strata/config.toml`. That file comes with a clone, so
-    /// nothing in it loosens anything, and nothing of its text is repeated.
+    /// Takes over what the project at `root` says in its own `.strata/config.toml`. That file comes with a clone, so
+    /// nothing in it loosens anything until a person trusted it as it is, and nothing of its text is repeated.
     pub fn narrow_by_project(&mut self, root: &Path, home: &Path) {
-        let folder = root.join(PROJECT_FOLDER);
+        let folder = root.join(FOLDER);
         let is_home = canonical(&folder).ok() == canonical(home).ok();
         let Some(text) = (!is_home).then(|| read_project_file(&folder.join(CONFIG_FILE))).flatten() else {
             return;
@@ -165,21 +167,22 @@ impl Config {
             self.notices.push(of_project("is no TOML, so it narrows nothing"));
             return;
         };
+        let is_trusted = Trusted::read(home).has(CONFIG_FILE, text.as_bytes());
         let mut others = 0;
         for (name, value) in &table {
-            self.narrow(name, value, &mut others);
+            self.narrow(name, value, is_trusted, &mut others);
         }
         if others > 0 {
             self.notices.push(of_project(&format!("{others} settings in it are not a project's to set")));
         }
     }
 
-    fn narrow(&mut self, name: &str, value: &Value, others: &mut usize) {
+    fn narrow(&mut self, name: &str, value: &Value, is_trusted: bool, others: &mut usize) {
         let Some(key) = Key::named(name) else {
             match value {
                 Value::Table(table) if is_table(name) => {
                     for (inner, value) in table {
-                        self.narrow(&format!("{name}.{inner}"), value, others);
+                        self.narrow(&format!("{name}.{inner}"), value, is_trusted, others);
                     }
                 }
                 _ => *others += 1,
@@ -190,7 +193,9 @@ impl Config {
             self.notices.push(of_project(&format!("`{}`: {}", key.name, key.sort.wanted())));
             return;
         };
-        if key.may_narrow(self, &value) {
+        if is_trusted && key.is_a_projects() {
+            key.store(self, &value);
+        } else if key.may_narrow(self, &value) {
             key.narrow(self, &value);
         } else {
             let may = key.project.describe().map_or("cannot set it".into(), |may| format!("may only {may}"));
@@ -248,7 +253,7 @@ fn unknown(name: &str) -> String {
 }
 
 fn of_project(what: &str) -> String {
-    format!("the project's `{PROJECT_FOLDER}/{CONFIG_FILE}`: {what}")
+    format!("the project's `{FOLDER}/{CONFIG_FILE}`: {what}")
 }
 
 /// A plain file of bounded size; a pipe or a link in a clone is not read.
@@ -281,8 +286,8 @@ mod tests {
 
     fn narrowed(user: &str, project: &[u8]) -> Config {
         let root = tempfile::tempdir().expect("a directory");
-        fs::create_dir(root.path().join(PROJECT_FOLDER)).expect("a folder");
-        fs::write(root.path().join(PROJECT_FOLDER).join(CONFIG_FILE), project).expect("a fixture");
+        fs::create_dir(root.path().join(FOLDER)).expect("a folder");
+        fs::write(root.path().join(FOLDER).join(CONFIG_FILE), project).expect("a fixture");
         let mut config = read(user).expect("a configuration");
         config.narrow_by_project(root.path(), Path::new("/nowhere"));
         config
@@ -317,14 +322,9 @@ mod tests {
         }
     }
 
-    /// Whether a setting has but one value.
-    fn is_settled(key: &Key) -> bool {
-        matches!(key.sort, Sort::Always(_) | Sort::Word([_]))
-    }
-
     #[test]
     fn every_setting_is_taken_from_the_file_and_from_its_variable() {
-        for key in Key::all().filter(|key| !is_settled(key)) {
+        for key in Key::all().filter(|key| !key.is_settled()) {
             let (table, name) = key.name.rsplit_once('.').expect("in a table");
             let (value, variable) = sample(key);
             let config = read(format!("[{table}]\n{name} = {value}\n")).expect("a configuration");
@@ -540,7 +540,7 @@ mod tests {
     #[cfg(unix)]
     fn a_projects_file_is_a_plain_small_one_and_not_the_homes_own() {
         let root = tempfile::tempdir().expect("a directory");
-        let folder = root.path().join(PROJECT_FOLDER);
+        let folder = root.path().join(FOLDER);
         fs::create_dir(&folder).expect("a folder");
         let after = |home: &Path| {
             let mut config = Config::default();

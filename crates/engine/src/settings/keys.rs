@@ -121,6 +121,21 @@ impl Key {
         }
     }
 
+    /// The same as TOML; `None` where it holds nothing.
+    pub(crate) fn line_of(&self, config: &Config) -> Option<String> {
+        self.value(config).map(|value| value.to_string())
+    }
+
+    /// Whether it has but one value.
+    pub(crate) const fn is_settled(&self) -> bool {
+        matches!(self.sort, Sort::Always(_) | Sort::Word([_]))
+    }
+
+    /// Whether the file of a project that was trusted may set it to anything.
+    pub(super) fn is_a_projects(&self) -> bool {
+        PROJECT_KEYS.iter().any(|key| key.name == self.name) && !self.name.starts_with("semantic.")
+    }
+
     pub(super) fn value(&self, config: &Config) -> Option<Value> {
         (self.get)(config)
     }

@@ -1,6 +1,9 @@
 //! What differs between two commits, and between two versions of a file.
 
-use std::{collections::HashMap, ops::Range as Span};
+use std::{
+    collections::{BTreeSet, HashMap},
+    ops::Range as Span,
+};
 
 use gix::{
     ObjectId,
@@ -12,7 +15,7 @@ use gix::{
     objs::{Kind, TreeRefIter, compute_hash},
 };
 
-use super::{Fault, Repository, guarded, id};
+use super::{Commit, Fault, Repository, guarded, id};
 
 /// Files looked at for what became of a file by another name: more on either side are compared by content alone.
 const MAX_LIKENED: usize = 200;
@@ -168,6 +171,34 @@ impl Repository {
             Ok(self.repo.find_commit(id(commit)?)?.parent_ids().next().map(|id| id.to_string()))
         })?;
         self.patch_id_between(parent.as_deref(), commit)
+    }
+
+    /// Which of `commits` changes the same as all that lies between `base` and `head`, if any does. Only those that
+    /// change the same files are looked at line by line.
+    ///
+    /// # Errors
+    /// A commit is not here.
+    pub fn same_patch(
+        &self,
+        base: Option<&str>,
+        head: &str,
+        commits: &[Commit],
+    ) -> Result<Option<String>, Fault> {
+        let paths = |raw: Vec<Raw>| raw.into_iter().map(|raw| raw.path).collect::<BTreeSet<_>>();
+        let wanted = paths(self.raw_changes(base, head)?);
+        if wanted.is_empty() {
+            return Ok(None);
+        }
+        let Some(patch) = self.patch_id_between(base, head)? else { return Ok(None) };
+        for commit in commits.iter().filter(|commit| commit.parents.len() < 2) {
+            let parent = commit.parents.first().map(String::as_str);
+            if paths(self.raw_changes(parent, &commit.id)?) == wanted
+                && self.patch_id_between(parent, &commit.id)?.as_ref() == Some(&patch)
+            {
+                return Ok(Some(commit.id.clone()));
+            }
+        }
+        Ok(None)
     }
 
     /// The same for all that lies between two commits.

@@ -79,6 +79,17 @@ impl Repository {
         })
     }
 
+    /// The commit that a name stands for: a branch, a tag, `HEAD~2`, the beginning of an id.
+    ///
+    /// # Errors
+    /// It names none, or several.
+    pub fn resolve(&self, name: &str) -> Result<String, Fault> {
+        guarded("a name of a commit", || {
+            let object = self.repo.rev_parse_single(name.as_bytes().as_bstr())?.object()?;
+            Ok(object.peel_to_commit()?.id.to_string())
+        })
+    }
+
     /// Whether a commit is here.
     pub fn has_commit(&self, commit: &str) -> bool {
         guarded("a commit", || Ok(self.repo.find_commit(id(commit)?).is_ok())).unwrap_or(false)

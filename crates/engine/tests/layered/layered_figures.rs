@@ -14,6 +14,7 @@ use crate::knowledge_support::{change, on_disk};
 use crate::support::Session;
 use serde_json::{Value, json};
 use strata_engine::engine::Engine;
+use strata_store::files::write_atomic;
 
 const FILES: usize = 50;
 const SECTIONS: usize = 40;
@@ -228,8 +229,14 @@ fn reads(s: &Session, calls: usize) {
     });
 }
 
+/// An audit of 2 000 sections takes this long at most.
+const AUDIT: Duration = Duration::from_secs(2);
+
 fn upkeep(s: &Session, calls: usize) {
+    let started = Instant::now();
     figure("audit_rot, first", 1, &mut |_| drop(s.ok("audit_rot", json!({}))));
+    let each = started.elapsed() / u32::try_from(ROUNDS).expect("few rounds");
+    assert!(each < AUDIT, "an audit took {each:?}");
     figure("audit_rot", calls, &mut |_| drop(s.ok("audit_rot", json!({}))));
     figure("validate_knowledge", calls, &mut |_| drop(s.ok("validate_knowledge", json!({}))));
     figure("plan_knowledge_cleanup", calls, &mut |_| drop(s.ok("plan_knowledge_cleanup", json!({}))));
@@ -244,6 +251,20 @@ fn two_thousand_sections_in_fifty_files() {
     settle(&s);
     reads(&s, 21);
     upkeep(&s, 3);
+    batches(&s);
+}
+
+/// A batch of as many items as are taken, each for a section of its own.
+fn batches(s: &Session) {
+    figure("batch of 100 new sections in 50 files", 1, &mut |at| {
+        let item = |n: usize| {
+            let content = body((90_000_000 + at * 1_000 + n) as u64);
+            json!({ "domain": format!("area{}", n % FILES), "section": format!("Batch {at} {n}"), "content": content })
+        };
+        let items: Vec<Value> = (0..100).map(item).collect();
+        let done = s.ok("batch_inject_knowledge", json!({ "items": items }));
+        assert_eq!(done["success_count"], 100, "{done}");
+    });
 }
 
 #[test]
@@ -281,9 +302,49 @@ fn five_megabytes_are_taken_or_refused_soon() {
     figure("inject 1 MiB again", 1, &mut |at| {
         drop(inject(&s, &format!("long{at}"), "All", &long, "upsert"));
     });
+    let lines: String = (0..(1 << 20) / 8).map(|line| format!("{line:07}\n")).collect();
+    figure("inject 1 MiB of short lines", 1, &mut |at| {
+        drop(inject(&s, &format!("lines{at}"), "All", &lines[..lines.len() - 64], "upsert"));
+    });
+    figure("create_knowledge_file of 5 MB", 1, &mut |at| {
+        let mut content = text.clone();
+        (0..)
+            .take_while(|n| {
+                content.push_str(&section(at * 100_000 + n));
+                content.len() < 5_200_000
+            })
+            .for_each(drop);
+        s.ok("create_knowledge_file", json!({ "filename": format!("made{at}.md"), "content": content }));
+    });
     let content = text.repeat(2);
     figure("inject 9 MB, refused", 3, &mut |_| {
         let sent = json!({ "domain": "d", "section": "s", "content": content });
         assert!(s.reply("inject_knowledge", sent).is_err());
     });
+}
+
+#[test]
+#[ignore = "figures: on their own with --profile fast"]
+fn eleven_megabytes_that_hands_just_saved_are_found() {
+    let s = real();
+    change(&s, "first", Some("# first\n\n## One\n\nThe gateway is here.\n"));
+    let (mut part, keyword) = (0_u64, json!({ "keyword": "gateway", "search_mode": "hybrid" }));
+    for round in 1..=ROUNDS {
+        for name in 0..11 {
+            let mut text = format!("# round {round} area {name}\n\n");
+            while text.len() < 1_000_000 {
+                part += 1;
+                let _ = write!(text, "## Part {part}\n\n{}\n", body(part));
+            }
+            let file = s.home.path().join(format!("vault/knowledge/shared/fresh{name}.md"));
+            write_atomic(&file, text.as_bytes()).expect("saved");
+        }
+        for what in ["recall right after 11 MB were saved", "the same at once", "the same once more"] {
+            let (started, before) = (Instant::now(), at_work());
+            let found = s.ok("recall_knowledge", keyword.clone());
+            let (took, worked) = (started.elapsed(), at_work().saturating_sub(before));
+            println!("round {round}: {what:<40} {took:8.2?}, at work {worked:8.2?}");
+            assert!(found["matched_files"].as_u64() > Some(9), "{found}");
+        }
+    }
 }

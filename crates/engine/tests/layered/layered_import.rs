@@ -8,7 +8,7 @@ use std::{
 
 use crate::maintain_support::{Session, become_owner, home};
 use serde_json::{Value, json};
-use strata_core::{error::ErrorKind, scope::Scope};
+use strata_core::{error::ErrorKind, principal::PrincipalKind, scope::Scope};
 use strata_store::files::write_atomic;
 use strata_testkit::older::OlderStore;
 
@@ -371,4 +371,41 @@ fn a_home_without_namespaces_is_shared_with_its_folders() {
     assert_eq!(s.fails("import_layered_memory", json!({})), ErrorKind::Invalid);
     let no_home = json!({ "path": root.join("knowledge") });
     assert_eq!(s.fails("import_layered_memory", no_home), ErrorKind::Invalid);
+}
+
+#[test]
+fn a_dry_run_into_a_home_that_was_never_used_foretells_it_all() {
+    let mut s = home(10);
+    s.set_kind(PrincipalKind::Human);
+    let root = s.home.path().join("work/older");
+    older_home(&root);
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(root.join("config.yaml"), root.join("knowledge/link.md")).expect("a link");
+    let look = s.ok("import_layered_memory", json!({ "path": root, "dry_run": true }));
+    assert_eq!(look["reviews"]["added"], 2, "{look}");
+    let come = s.ok("import_layered_memory", json!({ "path": root }));
+    for key in ["namespaces", "files", "todos", "reviews"] {
+        assert_eq!(look[key], come[key], "a dry run foretells `{key}`");
+    }
+    assert_eq!(come["namespaces"], json!(["claude", "shared"]), "a link to a file is no namespace");
+    let text = s.text("import_layered_memory", json!({ "path": root }));
+    assert!(text.contains("namespaces: claude, shared"), "{text}");
+}
+
+#[test]
+fn todos_that_wait_for_each_other_come_in_without_the_circle() {
+    let s = owner(11);
+    let root = s.home.path().join("work/older");
+    older_home(&root);
+    let todos = OlderStore::bare(root.join("data/todos.db"));
+    for (id, waits_for) in [("t1", "[\"t3\"]"), ("t2", "[\"t1\"]"), ("t3", "[\"t2\"]")] {
+        let row = [("id", id), ("domain", "ring"), ("content", id), ("blocked_by", waits_for)];
+        todos.put_texts("todos", &row);
+    }
+    todos.close();
+    let come = s.ok("import_layered_memory", json!({ "path": root }));
+    assert!(come["todos"]["adjustments"].to_string().contains("waits for it already"), "{come}");
+    let ring = s.ok("list_todos", json!({ "domain": "ring" }))["todos"].as_array().expect("todos").clone();
+    let waiting = ring.iter().filter(|todo| todo["blocked_by"] != json!([])).count();
+    assert_eq!((ring.len(), waiting), (3, 2), "{ring:?}");
 }

@@ -19,6 +19,7 @@ mod layered_sections;
 mod layered_upkeep;
 #[path = "../maintain_support/mod.rs"]
 mod maintain_support;
+mod odd_places;
 mod purged_everywhere;
 #[path = "../support/mod.rs"]
 mod support;

@@ -82,6 +82,16 @@ fn layered_60_a_list_fits_into_a_reply_whatever_the_todos_hold() {
     let (shown, more) = (listed["todos"].as_array().map_or(0, Vec::len) as u64, listed["more"].as_u64());
     assert!(length <= 32_000 && shown > 10 && more == Some(50 - shown), "{length} {shown} {more:?}");
     assert_eq!(listed["todos"][0]["is_cut"], true, "the newest is the long one");
+    let mut read = std::collections::BTreeSet::new();
+    let (mut page, mut pages) = (listed, 1);
+    loop {
+        let todos = page["todos"].as_array().expect("todos");
+        assert!(todos.iter().all(|todo| read.insert(todo["id"].to_string())), "none is shown twice");
+        let Some(next) = page["next_offset"].as_u64() else { break };
+        (page, pages) = (s.ok("list_todos", json!({ "offset": next, "limit": 20 })), pages + 1);
+    }
+    assert_eq!((read.len(), &page["more"], pages > 2), (50, &Value::Null, true), "the end can be read");
+    assert_eq!(s.ok("list_todos", json!({ "offset": 50 }))["count"], 0);
 }
 
 #[test]

@@ -1,1 +1,159 @@
 //! Memories pinned to code.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use strata_core::error::ErrorKind;
+use strata_engine::project;
+
+use crate::{repository::Checkout, support::Session};
+
+const CODE: &str = "//! Uploads.\n\n/// Tries three times.\npub fn upload(times: u32) -> bool {\n    (0..times).any(|_| send())\n}\n\nfn send() -> bool {\n    true\n}\n";
+
+fn at(checkout: &Checkout) -> Session {
+    let mut session = Session::with_settings(|settings| {
+        settings.project_root = Some(checkout.root().to_owned());
+    });
+    session.scope = project::resolve(checkout.root(), None).expect("a project").scope("shared");
+    session
+}
+
+fn pinned(session: &Session, text: &str, code: &str) -> String {
+    let reply = session.ok("remember", json!({ "text": text, "evidence": [code] }));
+    reply["id"].as_str().expect("an id").to_owned()
+}
+
+/// What a search says of the code behind its first hit.
+fn code_of(session: &Session, query: &str) -> Value {
+    session.ok("recall", json!({ "query": query }))["hits"][0]["code"][0].clone()
+}
+
+fn alarm(session: &Session, request: Value) -> (bool, Value) {
+    let reply = session.reply("project_check", request).expect("checked");
+    (reply.is_alarming, reply.json)
+}
+
+#[test]
+fn code_is_fresh_where_it_moved_drifted_where_it_changed_and_gone_where_it_went() {
+    let checkout = Checkout::begun();
+    checkout.commit("src/upload.rs", CODE);
+    let session = at(&checkout);
+    let text = "An upload is tried three times because the gateway drops one in ten.";
+    let id = pinned(&session, text, "code:src/upload.rs#upload");
+    assert_eq!(code_of(&session, text)["state"], "fresh");
+    assert_eq!(alarm(&session, json!({})).0, false);
+
+    checkout.write("src/upload.rs", &format!("// A line more.\n{CODE}"));
+    assert_eq!(code_of(&session, text)["state"], "fresh", "moved within its file");
+    checkout.git(&["mv", "src/upload.rs", "src/gateway.rs"]);
+    checkout.git(&["commit", "-q", "-a", "-m", "rename"]);
+    let moved = code_of(&session, text);
+    assert_eq!((&moved["state"], &moved["now"]), (&json!("fresh"), &json!("src/gateway.rs#upload")));
+
+    let before = checkout.git(&["rev-parse", "HEAD"]);
+    checkout.commit("src/gateway.rs", &CODE.replace("0..times", "0..times + 1"));
+    assert_eq!(code_of(&session, text)["state"], "drifted");
+    let shown = session.text("recall", json!({ "query": text }));
+    assert!(shown.contains("code src/upload.rs#upload drifted, now src/gateway.rs#upload"), "{shown}");
+    let (alarming, report) = alarm(&session, json!({ "diff": format!("{before}..HEAD") }));
+    assert!(alarming, "{report}");
+    assert_eq!(report["findings"][0]["id"], id.as_str());
+    assert_eq!(alarm(&session, json!({ "gone_only": true })).0, false);
+
+    checkout.commit("README.md", "# Another word\n");
+    assert_eq!(alarm(&session, json!({ "diff": "HEAD~1..HEAD" })).0, false, "that change touched no pin");
+    checkout.commit("src/gateway.rs", "fn send() -> bool {\n    true\n}\n");
+    assert_eq!(code_of(&session, text)["state"], "gone");
+    let (alarming, report) = alarm(&session, json!({ "gone_only": true }));
+    assert!(alarming, "{report}");
+}
+
+#[test]
+fn a_pin_goes_wherever_its_memory_goes() {
+    let checkout = Checkout::begun();
+    checkout.git(&["checkout", "-q", "-b", "feat"]);
+    checkout.commit("src/upload.rs", CODE);
+    let mut session = at(&checkout);
+    let text = "Sending always succeeds in the simulator.";
+    let id = session.ok("remember", json!({ "text": text }))["id"].as_str().expect("an id").to_owned();
+    let reply = session.ok("project_pin", json!({ "id": id, "code": ["src/upload.rs:8-10"] }));
+    assert_eq!(reply["pinned"][0]["state"], "fresh");
+    assert_eq!(
+        session.ok("project_pin", json!({ "id": id, "code": ["src/upload.rs:8-10"] }))["pinned"],
+        json!([])
+    );
+    session.ok("update", json!({ "id": id, "text": format!("{text} It is a stub.") }));
+    assert_eq!(code_of(&session, text)["state"], "fresh", "a new version");
+    checkout.git(&["checkout", "-q", "main"]);
+    checkout.git(&["merge", "-q", "--no-ff", "-m", "merge", "feat"]);
+    session.scope = project::resolve(checkout.root(), None).expect("a project").scope("shared");
+    assert_eq!(code_of(&session, text)["state"], "fresh", "a merge");
+    checkout.write("src/upload.rs", &CODE.replace("    true\n", "    maybe()\n"));
+    let drifted = code_of(&session, text);
+    assert_eq!((&drifted["state"], &drifted["code"]), (&json!("drifted"), &json!("src/upload.rs:8-10")));
+}
+
+#[test]
+fn a_memory_whose_code_changed_falls_behind_one_whose_code_stands() {
+    let checkout = Checkout::begun();
+    checkout.write("src/old.rs", "fn limit() -> u32 {\n    3\n}\n");
+    checkout.commit("src/new.rs", "fn limit() -> u32 {\n    5\n}\n");
+    let session = at(&checkout);
+    let old = pinned(&session, "The upload limit of the exporter is three files.", "code:src/old.rs#limit");
+    let new = pinned(&session, "The upload limit of the importer is five files.", "code:src/new.rs#limit");
+    let order = |query: &str| -> Vec<String> {
+        let reply = session.ok("recall", json!({ "query": query }));
+        reply["hits"]
+            .as_array()
+            .expect("hits")
+            .iter()
+            .map(|h| h["id"].as_str().expect("id").to_owned())
+            .collect()
+    };
+    let query = "upload limit files";
+    let before = order(query);
+    assert_eq!(before.len(), 2, "{before:?}");
+    let (first, file) = if before[0] == old { (&old, "src/old.rs") } else { (&new, "src/new.rs") };
+    fs::remove_file(checkout.root().join(file)).expect("removed");
+    let after = order(query);
+    assert_eq!(after.last(), Some(first), "{after:?}");
+}
+
+#[test]
+fn only_what_is_there_and_may_be_read_is_pinned_to() {
+    let checkout = Checkout::begun();
+    checkout.write(".env", "TOKEN=1\n");
+    checkout.commit("src/upload.rs", CODE);
+    let session = at(&checkout);
+    for code in [
+        "code:src/none.rs",
+        "code:src/upload.rs#nothing",
+        "code:src/upload.rs:90-95",
+        "code:../x",
+        "code:.env",
+    ] {
+        let failed = session.fails("remember", json!({ "text": "Pinned to nothing.", "evidence": [code] }));
+        assert_eq!(failed, ErrorKind::Invalid, "{code}");
+    }
+    assert_eq!(session.fails("project_check", json!({ "diff": "nothing..HEAD" })), ErrorKind::Invalid);
+}
+
+#[test]
+fn a_check_is_written_as_sarif_and_as_markdown() {
+    let checkout = Checkout::begun();
+    checkout.commit("src/upload.rs", CODE);
+    let session = at(&checkout);
+    pinned(&session, "Sending always succeeds in the simulator.", "code:src/upload.rs:8-10");
+    checkout.commit("src/upload.rs", &CODE.replace("    true\n", "    maybe()\n"));
+    let reply = session.ok("project_check", json!({ "sarif": "check.sarif", "markdown": "check.md" }));
+    assert_eq!(reply["written"].as_array().map(Vec::len), Some(2), "{reply}");
+    let read = |name: &str| fs::read_to_string(checkout.root().join(name)).expect("written");
+    let sarif: Value = serde_json::from_str(&read("check.sarif")).expect("JSON");
+    assert_eq!(sarif["version"], "2.1.0");
+    let result = &sarif["runs"][0]["results"][0];
+    assert_eq!((&result["ruleId"], &result["level"]), (&json!("drifted"), &json!("warning")));
+    let place = &result["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "src/upload.rs");
+    assert_eq!(place["region"], json!({ "startLine": 8, "endLine": 10 }));
+    assert!(read("check.md").contains("| src/upload.rs:8-10 | drifted |"), "{}", read("check.md"));
+}

@@ -37,7 +37,7 @@ fn what_is_checked_out_is_read_as_git_tells_it() {
     assert_eq!(commits[0].message.trim(), "write src/b.rs");
     assert_eq!(repository.blob_at(&third, "src/b.rs"), Ok(Some(b"fn b() {}\n".to_vec())));
     assert_eq!(repository.blob_at(&second, "src/b.rs"), Ok(None));
-    assert_eq!(repository.has_own_commits("feature/x"), Ok(Some(true)));
+    assert_eq!(repository.own_commits("feature/x"), Ok(Some(vec![third.clone()])));
     assert_eq!(blob_id(b"fn b() {}\n"), checkout.git(&["rev-parse", "HEAD:src/b.rs"]));
     checkout.git(&["checkout", "-q", "--detach"]);
     assert_eq!(open().head(), Ok(Head { branch: None, commit: Some(third), is_detached: true }));

@@ -16,10 +16,11 @@ use strata_engine::{
     engine::Engine,
     error::Error,
     operation::{Call, Effect},
+    project::identity::resolve,
 };
 use tokio::sync::oneshot;
 
-use super::{EngineSource, ScopeResolver, admission::Door, idle::Upkeep};
+use super::{EngineSource, ScopeResolver, admission::Door, following::Following, idle::Upkeep};
 use crate::pool::{Full, Pool};
 
 /// What every call of one server shares.
@@ -43,7 +44,8 @@ impl Opening {
         self.engine.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn get(&self) -> Result<Arc<Engine>, Error> {
+    /// The engine, opened now if no call has.
+    pub(super) fn get(&self) -> Result<Arc<Engine>, Error> {
         let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(engine) = &*engine {
             return Ok(Arc::clone(engine));
@@ -75,6 +77,11 @@ impl Runner {
         Upkeep { engine: Arc::clone(&self.engine), scope: Arc::clone(&self.scope) }
     }
 
+    /// What follows the files of the project.
+    pub(super) fn following(&self) -> Following {
+        Following::new(Arc::clone(&self.engine), Arc::clone(&self.scope))
+    }
+
     /// How long a call may take.
     pub(super) fn timeout(&self) -> Duration {
         self.timeout
@@ -103,7 +110,7 @@ impl Runner {
         let job = move || {
             let attempt = || {
                 let engine = engine.get()?;
-                let scope = scope();
+                let scope = resolve(&engine, scope());
                 let call = Call {
                     principal: &principal,
                     scope: &scope,

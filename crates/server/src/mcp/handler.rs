@@ -28,6 +28,7 @@ use super::{
     EngineSource, FORMAT, Options, ScopeResolver,
     call::{Runner, Running},
     documents::{self, Documents},
+    following::Following,
     idle::Upkeep,
     instructions,
     reply::{self, Failure, Form},
@@ -63,6 +64,11 @@ impl Handler {
     /// What does the upkeep of the same home.
     pub(super) fn upkeep(&self) -> Upkeep {
         self.runner.upkeep()
+    }
+
+    /// What follows the files of the project.
+    pub(super) fn following(&self) -> Following {
+        self.runner.following()
     }
 
     fn entry(&self, tool: &str) -> Result<&'static Entry, ErrorData> {

@@ -7,7 +7,7 @@ use strata_core::{
     principal::{Face, Principal, PrincipalKind},
     time::Timestamp,
 };
-use strata_engine::{engine::Engine, maintain::due, operation::Call};
+use strata_engine::{engine::Engine, maintain::due, operation::Call, project::identity::resolve};
 use tokio::{sync::oneshot, time::interval};
 
 use super::{ScopeResolver, call::Opening};
@@ -61,7 +61,7 @@ fn attend(engine: &Engine, scope: &ScopeResolver, cancel: &Cancel) {
     let principal = Principal::new(PrincipalKind::System, "server");
     let call = Call {
         principal: &principal,
-        scope: &scope(),
+        scope: &resolve(engine, scope()),
         face: Face::Library,
         deadline: Timestamp::MAX,
         cancel,

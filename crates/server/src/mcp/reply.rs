@@ -30,6 +30,7 @@ impl From<TextForm> for Form {
         match form {
             TextForm::Markdown => Self::Markdown,
             TextForm::Json => Self::IndentedJson,
+            TextForm::CompactJson => Self::Json,
         }
     }
 }

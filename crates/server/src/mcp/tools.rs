@@ -103,7 +103,9 @@ pub fn with_format(entry: &Entry) -> Value {
         properties.entry(FORMAT).or_insert_with(|| {
             let description = match entry.text_form {
                 TextForm::Markdown => "Form of the reply: markdown (default) to read, json for programs.",
-                TextForm::Json => "Form of the reply: json (default) for programs, markdown to read.",
+                TextForm::Json | TextForm::CompactJson => {
+                    "Form of the reply: json (default) for programs, markdown to read."
+                }
             };
             json!({ "type": "string", "enum": ["markdown", "json"], "description": description })
         });
@@ -149,7 +151,7 @@ mod tests {
             let said = with_format(entry)["properties"][FORMAT]["description"].to_string();
             let default = match entry.text_form {
                 TextForm::Markdown => "markdown (default)",
-                TextForm::Json => "json (default)",
+                TextForm::Json | TextForm::CompactJson => "json (default)",
             };
             assert!(said.contains(default), "{}: {said}", entry.spec.tool);
         }

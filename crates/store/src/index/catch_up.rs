@@ -237,7 +237,7 @@ fn follow(
         if is_last {
             let left = budget.saturating_sub(started.elapsed());
             let left = if budget >= UNHURRIED { left } else { left.min(IN_PASSING) };
-            if !left.is_zero() {
+            if !left.is_zero() && !index.is_tidy(tenant) {
                 writer.tidy(tenant, left)?;
             }
             return Ok(Some(cursor.mark));

@@ -114,6 +114,7 @@ impl LiveColumns {
                 let row = &rows[*slot as usize];
                 (row.order, row.source, row.part)
             });
+            self.date_alike(&order, rows);
             for slot in &order {
                 self.columns.previous[*slot as usize] = NONE;
                 self.columns.next[*slot as usize] = NONE;
@@ -126,6 +127,17 @@ impl LiveColumns {
                     self.columns.previous[pair[1] as usize] = pair[0];
                 }
             }
+        }
+    }
+
+    /// Gives all parts of a source the time of the one that was written last: the others were left as they were by a
+    /// later change of it. `order` are the living slots of a group, sources one after the other.
+    fn date_alike(&mut self, order: &[u32], rows: &[Attributes]) {
+        let row = |slot: &u32| &rows[*slot as usize];
+        for parts in order.chunk_by(|a, b| row(a).source() == row(b).source()) {
+            let latest = parts.iter().max_by_key(|slot| (row(slot).from_seq, **slot));
+            let at = latest.map_or(0, |slot| row(slot).at);
+            parts.iter().for_each(|slot| self.columns.at[*slot as usize] = at);
         }
     }
 
@@ -157,11 +169,14 @@ mod tests {
     use proptest::prelude::*;
 
     fn rows() -> impl Strategy<Value = Vec<(Attributes, bool)>> {
-        let row = (0_i64..200, 0_u32..5, 0_i64..20, 0_u32..3, 1_u32..30, any::<bool>());
+        let row = (0_i64..40, 0_u32..5, 0_i64..20, 0_u32..3, 1_u32..30, (0_i64..9, any::<bool>()));
         prop::collection::vec(row, 0..60).prop_map(|raw| {
             raw.into_iter()
-                .map(|(source, group, order, owner, length, stays)| {
-                    let row = Attributes { source, group, order, owner, length, ..Attributes::PURGED };
+                .map(|(source, group, order, owner, length, (from_seq, stays))| {
+                    // A source has one place in its group, and its parts are told apart.
+                    let (order, part, at) = (order + source * 20, order as u32, from_seq * 1_000 + source);
+                    let places = Attributes { source, part, group, order, ..Attributes::PURGED };
+                    let row = Attributes { owner, length, from_seq, at, ..places };
                     (row, stays)
                 })
                 .collect()
@@ -189,6 +204,10 @@ mod tests {
             whole.columns.group_length.resize(groups, 0);
             whole.live_of_group.resize(groups, 0);
             whole.list_members();
+            // The time of the dead is nobody's.
+            for slot in (0..rows.len()).filter(|slot| !stays[*slot]) {
+                (live.columns.at[slot], whole.columns.at[slot]) = (0, 0);
+            }
             prop_assert_eq!(live.columns, whole.columns);
         }
     }

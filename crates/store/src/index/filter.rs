@@ -47,9 +47,10 @@ impl Filter {
         if compiled.lets_everything() {
             return None;
         }
-        let alive = seen.alive();
+        let (alive, times) = (seen.alive(), &seen.columns().at);
         Some(Bits::of(view.rows.len(), |slot| {
-            alive.contains(u32::try_from(slot).unwrap_or(u32::MAX)) && compiled.lets(&view.rows[slot])
+            let is_alive = alive.contains(u32::try_from(slot).unwrap_or(u32::MAX));
+            is_alive && compiled.lets(&Attributes { at: times[slot], ..view.rows[slot] })
         }))
     }
 }

@@ -30,6 +30,7 @@ mod schema;
 mod search;
 mod slice;
 mod truth;
+mod unchanged;
 mod unused;
 mod varint;
 mod vector_block;
@@ -38,7 +39,11 @@ mod view;
 mod views;
 mod writer;
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
 
 use crate::{
     error::StoreError,
@@ -89,6 +94,8 @@ const SCHEMA: Schema = Schema {
 pub struct Index {
     pub(crate) database: Database,
     views: Views,
+    /// Tenants of which this process has left nothing to merge or to remove.
+    tidied: Mutex<HashSet<String>>,
 }
 
 /// Who goes on with the file that was there.
@@ -123,7 +130,22 @@ impl Index {
 
     fn at(place: Place, faults: FaultPlan) -> Self {
         let options = DatabaseOptions { place, schema: SCHEMA, creation: Creation::OnFirstWrite, faults };
-        Self { database: Database::new(options), views: Views::default() }
+        Self { database: Database::new(options), views: Views::default(), tidied: Mutex::default() }
+    }
+
+    /// Whether this process has left nothing of a tenant to merge or to remove. What another one left when it died is
+    /// seen to by the next fold, and by whoever starts next.
+    pub(crate) fn is_tidy(&self, tenant: &str) -> bool {
+        self.tidied.lock().unwrap_or_else(PoisonError::into_inner).contains(tenant)
+    }
+
+    pub(crate) fn note_tidy(&self, tenant: &str, is_tidy: bool) {
+        let mut tidied = self.tidied.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_tidy {
+            tidied.insert(tenant.to_owned());
+        } else {
+            tidied.remove(tenant);
+        }
     }
 
     /// Looks at the file and sets it aside when it cannot be used; the next write makes a new one.

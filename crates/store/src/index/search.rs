@@ -329,17 +329,20 @@ impl Gathered {
             index_behind: self.index_behind,
             ..Answer::default()
         };
+        let time = |hit: &Hit| seen[hit.place.part].columns().at[hit.place.slot as usize];
         for hit in ranking.hits {
-            answer.found.push(self.found(hit)?);
+            let at = time(&hit);
+            answer.found.push(self.found(hit, at)?);
         }
         for (hit, missed) in ranking.near_misses {
-            answer.near_misses.push((self.found(hit)?, missed));
+            let at = time(&hit);
+            answer.near_misses.push((self.found(hit, at)?, missed));
         }
         self.add_texts(index, control, &mut answer.found)?;
         Ok(answer)
     }
 
-    fn found(&self, hit: Hit) -> Result<Found, StoreError> {
+    fn found(&self, hit: Hit, at: i64) -> Result<Found, StoreError> {
         let view = &self.views[hit.place.part];
         let row = &view.rows[hit.place.slot as usize];
         Ok(Found {
@@ -347,7 +350,7 @@ impl Gathered {
             part: row.part,
             collection: hit.place.part,
             text: view.texts.get(&hit.place.slot).cloned(),
-            at: row.at,
+            at,
             layer: *Layer::ALL.get(usize::from(row.layer)).ok_or_else(|| damaged("a passage's layer"))?,
             kind: view.word(Space::Kind, row.kind).to_owned(),
             owner: view.word(Space::Owner, row.owner).to_owned(),

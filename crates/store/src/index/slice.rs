@@ -8,7 +8,7 @@ use std::{
 use crate::{
     error::StoreError,
     params,
-    rows::{Rows, listed, padded},
+    rows::{LIST, Rows, listed, padded},
     sql::{Param, Transaction},
 };
 
@@ -18,7 +18,8 @@ use super::{
     labels::{LabelNumbers, Space},
     passage::{Part, Passages, Prepared, WordNumbers},
     truth::{CollectionKey, Mark, Section, Source, SourceKind},
-    vector_set,
+    unchanged::{self, Known},
+    vector_set::{self, VectorSet},
     writer::{CollectionRow, LIVE, collection_row, next_id, read_ends, write_ends},
 };
 
@@ -40,7 +41,9 @@ pub(crate) struct Slice<'s, 't, 'b> {
     /// By collection and slot.
     fresh: BTreeMap<(i64, u32), Fresh<'b>>,
     ends: BTreeMap<(i64, u32), BTreeMap<u32, i64>>,
-    sets: HashMap<String, i64>,
+    /// Slots of written passages that end, by collection and the sequence of their end.
+    killed: BTreeMap<(i64, i64), Vec<u32>>,
+    sets: HashMap<String, VectorSet>,
 }
 
 /// A live passage of a source.
@@ -49,6 +52,13 @@ struct Place {
     collection: i64,
     slot: u32,
     from_seq: i64,
+}
+
+/// Where the passages of a change go, the numbers of their words there, and the set of their vectors.
+struct Ground {
+    collection: i64,
+    words: WordNumbers,
+    set: Option<VectorSet>,
 }
 
 /// A passage that is not written yet.
@@ -83,6 +93,7 @@ impl<'s, 't, 'b> Slice<'s, 't, 'b> {
             living: HashMap::new(),
             fresh: BTreeMap::new(),
             ends: BTreeMap::new(),
+            killed: BTreeMap::new(),
             sets: HashMap::new(),
         };
         tx.for_each(
@@ -113,23 +124,54 @@ impl<'s, 't, 'b> Slice<'s, 't, 'b> {
         self.rows.values().filter(|row| row.slots - row.folded >= BLOCK).map(|row| row.id).collect()
     }
 
-    /// Makes the change at `at` in the batch.
+    /// Makes the change at `at` in the batch. Parts of a document that stay as they are keep their passages.
     pub(crate) fn change(&mut self, at: usize) -> Result<(), StoreError> {
         let change = &self.batch[at];
         let live = self.live(at)?;
         let parts = change.passages.as_ref().map_or(0, |passages| passages.parts.len());
-        let applied = live.len() == parts && live.iter().all(|place| place.from_seq == change.mark.seq);
+        // Every change that leaves a source passages writes at least one of them.
+        let applied = live.len() == parts && live.iter().any(|place| place.from_seq == change.mark.seq);
         if applied && parts > 0 {
             return Ok(());
         }
-        for place in &live {
+        let added = match &change.passages {
+            Some(passages) => Some((passages, self.ground(passages)?)),
+            None => None,
+        };
+        let kept = match &added {
+            Some((passages, ground)) => self.kept(change, passages, ground, &live)?,
+            None => BTreeMap::new(),
+        };
+        let stays = |place: &&Place| kept.values().any(|slot| *slot == place.slot);
+        let (stay, end): (Vec<&Place>, Vec<&Place>) = live.iter().partition(stays);
+        for place in end {
             self.kill(place, change.mark.seq)?;
             if change.source.kind == SourceKind::Document {
                 self.drop_text(place)?;
             }
         }
-        self.living.insert(change.source, Vec::new());
-        change.passages.as_ref().map_or(Ok(()), |passages| self.add(change, passages))
+        self.living.insert(change.source, stay.into_iter().copied().collect());
+        added.map_or(Ok(()), |(passages, ground)| self.add(change, passages, &ground, &kept))
+    }
+
+    /// The slots, by part, of those of `live` that say what a part of `passages` says.
+    fn kept(
+        &self,
+        change: &Prepared,
+        passages: &Passages,
+        ground: &Ground,
+        live: &[Place],
+    ) -> Result<BTreeMap<u32, u32>, StoreError> {
+        let collection = ground.collection;
+        let is_written = |place: &Place| {
+            place.collection == collection && !self.fresh.contains_key(&(collection, place.slot))
+        };
+        let Some(row) = self.rows.get(&collection).filter(|_| live.iter().all(is_written)) else {
+            return Ok(BTreeMap::new());
+        };
+        let slots: Vec<(u32, i64)> = live.iter().map(|place| (place.slot, place.from_seq)).collect();
+        let known = Known { of: self.of(collection), folded: row.folded, set: ground.set.as_ref() };
+        unchanged::parts(self.tx, &known, &slots, change, passages, ground.words)
     }
 
     /// The living passages of the source that changes at `at`.
@@ -178,10 +220,7 @@ impl<'s, 't, 'b> Slice<'s, 't, 'b> {
         if let Some(fresh) = self.fresh.get_mut(&(place.collection, place.slot)) {
             fresh.to_seq = seq;
         } else {
-            self.tx.post(
-                "UPDATE passages SET to_seq = $4 WHERE tenant = $1 AND collection = $2 AND slot = $3",
-                params![self.tenant, place.collection, place.slot, seq],
-            )?;
+            self.killed.entry((place.collection, seq)).or_default().push(place.slot);
         }
         let (of, block) = (self.of(place.collection), place.slot / BLOCK);
         let ends = match self.ends.entry((place.collection, block)) {
@@ -201,7 +240,8 @@ impl<'s, 't, 'b> Slice<'s, 't, 'b> {
         )
     }
 
-    fn add(&mut self, change: &'b Prepared, passages: &'b Passages) -> Result<(), StoreError> {
+    /// Where passages go, and what they have in common there.
+    fn ground(&mut self, passages: &Passages) -> Result<Ground, StoreError> {
         let collection = self.collection(&passages.collection)?;
         let of = self.of(collection);
         let words = WordNumbers {
@@ -210,10 +250,24 @@ impl<'s, 't, 'b> Slice<'s, 't, 'b> {
             owner: self.labels.number(self.tx, of, Space::Owner, &passages.owner)?,
             group: self.labels.number(self.tx, of, Space::Group, &passages.group)?,
         };
-        let set = self.set(passages)?;
+        Ok(Ground { collection, words, set: self.set(passages)? })
+    }
+
+    /// Adds the parts that are not `kept`.
+    fn add(
+        &mut self,
+        change: &'b Prepared,
+        passages: &'b Passages,
+        ground: &Ground,
+        kept: &BTreeMap<u32, u32>,
+    ) -> Result<(), StoreError> {
+        let (collection, set) = (ground.collection, ground.set.as_ref().map(|set| set.id));
         for (part, piece) in passages.parts.iter().enumerate() {
+            if u32::try_from(part).is_ok_and(|part| kept.contains_key(&part)) {
+                continue;
+            }
             let slot = self.next_slot(collection)?;
-            let attributes = change.attributes(passages, part, words);
+            let attributes = change.attributes(passages, part, ground.words);
             self.fresh.insert((collection, slot), Fresh { attributes, to_seq: LIVE, piece, set });
             let place = Place { collection, slot, from_seq: change.mark.seq };
             self.living.entry(change.source).or_default().push(place);
@@ -252,25 +306,26 @@ impl<'s, 't, 'b> Slice<'s, 't, 'b> {
         Ok(id)
     }
 
-    fn set(&mut self, passages: &Passages) -> Result<Option<i64>, StoreError> {
+    fn set(&mut self, passages: &Passages) -> Result<Option<VectorSet>, StoreError> {
         let Some(model) = &passages.model else { return Ok(None) };
         if let Some(set) = self.sets.get(model) {
-            return Ok(Some(*set));
+            return Ok(Some(set.clone()));
         }
         let vectors = passages.parts.iter().filter_map(|part| part.vector.as_ref());
         let Some(dimension) = vectors.map(|vector| vector.values.len()).find(|dimension| *dimension > 0)
         else {
-            return vector_set::find(self.tx, self.tenant, model).map(|set| set.map(|set| set.id));
+            return vector_set::find(self.tx, self.tenant, model);
         };
         let set = vector_set::find_or_add(self.tx, self.tenant, model, dimension)?;
-        self.sets.insert(model.clone(), set.id);
-        Ok(Some(set.id))
+        self.sets.insert(model.clone(), set.clone());
+        Ok(Some(set))
     }
 
     /// Writes what was gathered, and where the stream was left: `hash` is the audit's there, or empty where that
     /// does not matter.
     pub(crate) fn finish(self, mark: Mark, hash: &[u8]) -> Result<(), StoreError> {
         self.write_fresh()?;
+        self.write_killed()?;
         for ((collection, block), ends) in &self.ends {
             write_ends(self.tx, self.of(*collection), *block, self.rows[collection].revision, ends)?;
         }
@@ -286,6 +341,22 @@ impl<'s, 't, 'b> Slice<'s, 't, 'b> {
                  hash = excluded.hash",
             params![self.tenant, mark.seq, mark.ordinal, hash],
         )?;
+        Ok(())
+    }
+
+    fn write_killed(&self) -> Result<(), StoreError> {
+        for ((collection, seq), slots) in &self.killed {
+            for slots in slots.chunks(LIST) {
+                let mut values = params![self.tenant, *collection, *seq].to_vec();
+                let list = listed(&mut values, padded(slots).copied());
+                self.tx.post(
+                    &format!(
+                        "UPDATE passages SET to_seq = $3 WHERE tenant = $1 AND collection = $2 AND slot IN ({list})"
+                    ),
+                    &values,
+                )?;
+            }
+        }
         Ok(())
     }
 

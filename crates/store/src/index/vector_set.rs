@@ -3,7 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::{error::StoreError, params, rows::Rows, sql::Row, sql::Transaction};
+use crate::{
+    error::StoreError,
+    params,
+    rows::{Rows, listed, padded},
+    sql::{Row, Transaction},
+};
 
 use super::{
     Collection, Index,
@@ -356,8 +361,32 @@ fn collections(tx: &Transaction<'_>, tenant: &str) -> Result<Vec<(i64, u32, u32)
     )
 }
 
-/// For each offset in the block from slot `first` on, whether the set waits for its vector.
-fn waiting_in_block(
+/// Calls `job` with each of `slots`, none of them folded, that has a vector of the set.
+pub(crate) fn for_each_in_tail(
+    tx: &Transaction<'_>,
+    of: Collection<'_>,
+    set: &VectorSet,
+    slots: &[u32],
+    mut job: impl FnMut(u32),
+) -> Result<(), StoreError> {
+    let mut values = params![of.tenant, of.id, set.id].to_vec();
+    let list = listed(&mut values, padded(slots).copied());
+    tx.for_each(
+        &format!(
+            "SELECT slot FROM tail_vectors
+             WHERE tenant = $1 AND collection = $2 AND vector_set = $3 AND slot IN ({list})"
+        ),
+        &values,
+        |row| {
+            job(row.get(0)?);
+            Ok(())
+        },
+    )
+}
+
+/// For each offset in the block from slot `first` on, whether the set waits for its vector; empty where it waits for
+/// none.
+pub(crate) fn waiting_in_block(
     tx: &Transaction<'_>,
     of: Collection<'_>,
     first: u32,

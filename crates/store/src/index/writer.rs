@@ -130,12 +130,15 @@ impl<'i> IndexWriter<'i> {
                 }
             }
         }
-        super::cleaning::step(self, tenant, started, budget)
+        let is_left = super::cleaning::step(self, tenant, started, budget)?;
+        self.index.note_tidy(tenant, !is_left);
+        Ok(is_left)
     }
 
     /// Starts the tenant's index over: searches find nothing until the ledger has been followed again.
     pub fn reset(&mut self, tenant: &str, epoch: &str) -> Result<(), StoreError> {
         self.labels = LabelNumbers::default();
+        self.index.note_tidy(tenant, false);
         self.index.database.write(&self.control, |tx| {
             tx.post(
                 "UPDATE collections SET retired = id, revision = revision + 1 WHERE tenant = $1 AND retired = 0",
@@ -168,6 +171,7 @@ impl<'i> IndexWriter<'i> {
 
     fn fold_due(&self, tenant: &str, due: &[i64]) -> Result<(), StoreError> {
         for id in due {
+            self.index.note_tidy(tenant, false);
             let collection = Collection { tenant, id: *id };
             fold::run(self, collection)?;
             let mut rows = 0;

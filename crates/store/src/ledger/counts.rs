@@ -70,6 +70,18 @@ impl LedgerRead<'_> {
         )
     }
 
+    /// The last change of a memory of a project, on whatever branch; 0 when there was none.
+    pub fn last_memory_change(&self, namespace: &str, project: Option<&str>) -> Result<i64, StoreError> {
+        let last = self.transaction.query_one(
+            "SELECT coalesce(max(s.from_seq), 0) FROM memory_states s
+             JOIN memories m ON m.tenant = s.tenant AND m.number = s.number
+             WHERE s.tenant = $1 AND m.namespace = $2 AND m.project = $3",
+            params![self.tenant, namespace, project.unwrap_or("")],
+            |row| row.get(0),
+        )?;
+        Ok(last.unwrap_or(0))
+    }
+
     /// Counts the rows of each sort.
     pub fn totals(&self) -> Result<Totals, StoreError> {
         let count = |table_and_condition: &str| -> Result<i64, StoreError> {

@@ -61,6 +61,17 @@ impl LedgerRead<'_> {
     }
 }
 
+impl LedgerRead<'_> {
+    /// The numbers of the memories that rest on evidence of a sort.
+    pub fn memories_resting_on(&self, kind: &str) -> Result<Vec<i64>, StoreError> {
+        self.transaction.query(
+            "SELECT DISTINCT number FROM evidence WHERE tenant = $1 AND kind = $2 ORDER BY number",
+            params![self.tenant, kind],
+            |row| row.get(0),
+        )
+    }
+}
+
 impl LedgerWrite<'_> {
     /// Adds a piece of evidence to a memory.
     pub fn add_evidence(&self, number: i64, evidence: &EvidenceRow) -> Result<(), StoreError> {

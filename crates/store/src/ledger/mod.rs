@@ -5,6 +5,7 @@
 
 pub mod accesses;
 pub mod audit;
+pub mod branches;
 pub mod changes;
 pub mod counts;
 pub mod covered;
@@ -50,6 +51,7 @@ use strata_core::{chain::Head, time::Timestamp};
 
 pub use accesses::{AccessFilter, AccessKind, AccessRow, FileAccesses};
 pub use audit::{AuditFilter, AuditTarget, NewAudit, Refusal};
+pub use branches::BranchSeen;
 pub use changes::{Change, ChangeCursor, ChangePage, Changed};
 pub use counts::{MemoryCount, Totals};
 pub use digests::{Backlog, DigestLink, RawKind, Undistilled};
@@ -201,6 +203,14 @@ pub const SCHEMA: Schema = Schema {
             version: 12,
             name: "memory_relations",
             sql: include_str!("0012_memory_relations.sql"),
+            min_reader: 1,
+            min_writer: 12,
+        },
+        // What was seen of branches: an older writer neither fills it nor has anything in it to purge.
+        Migration {
+            version: 13,
+            name: "branches",
+            sql: include_str!("0013_branches.sql"),
             min_reader: 1,
             min_writer: 12,
         },

@@ -96,6 +96,8 @@ pub struct TodoFilter {
     pub deleted: bool,
     /// At most this many.
     pub limit: usize,
+    /// So many are passed over.
+    pub offset: usize,
 }
 
 /// How many todos agree in all of this. Deleted ones are not counted.
@@ -146,6 +148,7 @@ impl LedgerRead<'_> {
         let mut all = self.todo_conditions(filter);
         all.sql.push_str(ORDER);
         all.limit(filter.limit);
+        all.offset(filter.offset);
         let sql = format!("SELECT {COLUMNS} FROM todos WHERE {}", all.sql);
         self.transaction.query(&sql, &all.params, |row| self.todo_from(row))
     }

@@ -259,17 +259,20 @@ fn gone(numbers: &mut Numbers, mark: Mark, length: i64) -> Change {
 
 fn document(numbers: &mut Numbers, mark: Mark) -> Change {
     let number = i64::try_from(numbers.below(60)).expect("small");
-    let sections = (0..1 + numbers.below(4)).map(|_| {
-        let words = 5 + numbers.below(400);
+    let sections = (0..1 + numbers.below(4)).map(|place| {
+        // Of a document that changes, some sections stay as they were.
+        let mut own = Numbers::new(number.unsigned_abs() * 97 + place * 13 + numbers.below(3));
+        let words = 5 + own.below(400);
         Section {
-            title: format!("docs > {}", word(numbers.skewed(5_000))),
-            body: text(numbers, words),
+            title: format!("docs > {}", word(own.skewed(5_000))),
+            body: text(&mut own, words),
             ..Section::default()
         }
     });
     let sections = sections.collect();
     let subject = Subject {
         sections,
+        at: 1_700_000_000_000_000 + i64::try_from(numbers.below(400)).expect("small") * 86_400_000_000,
         group: Group::Document(format!("d{}", number / 4)),
         order: number,
         keep_text: true,
@@ -357,7 +360,9 @@ impl<'a> Ask<'a> {
         let people = ["Ada", "Grace", "\u{5c0f}\u{660e}"];
         let query = analyze_query(question, &QueryContext { people: &people, ..QueryContext::default() });
         let vector = embed(question).filter(|_| self.is_semantic);
-        let settings = Settings { english_only_model: false, ..Settings::default() };
+        // The time of a passage counts, too.
+        let settings =
+            Settings { english_only_model: false, now: Some(1_720_000_000_000_000), ..Settings::default() };
         let request = Request {
             collections: &collections,
             query: &query,

@@ -11,7 +11,7 @@ use crate::markdown::{
 
 /// Replaces the section, or the family of sections, whose token was given. Any other token is a conflict.
 pub(super) fn commit(file: &File<'_>, write: &Write<'_>, body: &Body) -> Result<Decided, InjectError> {
-    let current = file.target.map(|index| file.token(index));
+    let current = file.current_token(write);
     let Some(expected) = write.expected_hash else { return Ok(conflict(write, current)) };
     if let Some(index) = file.target.filter(|_| current.as_deref() == Some(expected)) {
         let text = file.outline.replace_body(index, &signed(body.as_str(), write)?)?;

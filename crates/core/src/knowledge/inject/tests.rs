@@ -33,6 +33,7 @@ fn injected(text: Option<&str>, heading: &str, content: &str, call: &Call<'_>) -
         size_ceiling: family::CONSOLIDATED_SHARE,
         least_alike: None,
         meaning: Meaning::unknown(),
+        readings: &Readings::default(),
     };
     decide(text, &write, None).expect("it can be written")
 }
@@ -86,6 +87,7 @@ fn layered_12_a_short_text_is_stored_whatever_other_places_say() {
     assert_eq!(injected(None, "Port", "5432", &UPSERT).action, Action::Created);
     let heading = Heading::parse("Copy").expect("a heading");
     let elsewhere = Elsewhere { file: "infrastructure.md", heading: "Database" };
+    let readings = Readings::default();
     let write = |mode| Write {
         domain: "other",
         heading: &heading,
@@ -98,6 +100,7 @@ fn layered_12_a_short_text_is_stored_whatever_other_places_say() {
         size_ceiling: family::CONSOLIDATED_SHARE,
         least_alike: None,
         meaning: Meaning::unknown(),
+        readings: &readings,
     };
     assert!(stands_in(&format!("before\n\n{POOL}\nafter"), POOL));
     let skipped = decide(None, &write(Mode::Upsert), Some(&elsewhere)).expect("decided");
@@ -136,6 +139,7 @@ fn layered_14_what_says_nothing_is_refused() {
             size_ceiling: family::CONSOLIDATED_SHARE,
             least_alike: None,
             meaning: Meaning::unknown(),
+            readings: &Readings::default(),
         };
         assert_eq!(decide(None, &write, None), Err(InjectError::Empty), "{content:?}");
     }
@@ -202,6 +206,7 @@ fn what_is_near_and_not_near_enough_is_added() {
             size_ceiling: family::CONSOLIDATED_SHARE,
             least_alike,
             meaning: Meaning::unknown(),
+            readings: &Readings::default(),
         };
         decide(Some(&text), &write, None).expect("it can be written")
     };

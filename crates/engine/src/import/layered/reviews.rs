@@ -86,7 +86,9 @@ pub(in crate::import) fn take(
     let origin = Origin::new(engine, &there, SOURCE_LAYERED);
     let prepared = prepare(engine, &origin, waiting(&rows));
     let mut report = ReviewReport { rows: RowReport::of(&prepared), ..ReviewReport::default() };
-    let new = engine.read(call, |r| sort(r, &prepared.memories, &mut report))?;
+    let standing: Vec<Standing> =
+        engine.read(call, |r| prepared.memories.iter().map(|row| Standing::of(r, &row.new)).collect())?;
+    let new = sort(&prepared.memories, &standing, &mut report);
     let asked: Vec<_> =
         new.into_iter().map(|row| (candidate(row), ask(engine, home, &origin, row))).collect();
     report.added = asked.len();
@@ -162,34 +164,47 @@ fn read(fields: &Fields<'_>, key: RowKey, findings: &mut Findings) -> Result<Inc
     })
 }
 
-/// Those that are new here, each text once.
-fn sort<'p>(
-    r: &LedgerRead<'_>,
-    rows: &'p [PreparedMemory],
-    report: &mut ReviewReport,
-) -> Result<Vec<&'p PreparedMemory>, StoreError> {
-    let (mut new, mut said) = (Vec::new(), HashSet::new());
-    for row in rows {
-        let id = row.new.id.as_str();
-        if r.is_purged(id)? {
-            report.purged += 1;
-        } else if is_known(r, &row.new)? || !said.insert(&row.new.identity) {
-            report.known += 1;
-        } else {
-            new.push(row);
-        }
-    }
-    Ok(new)
+/// How a text stands here already.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    /// It came in before, or it is in force or waits.
+    Known,
+    /// It was erased, and stays out.
+    Purged,
+    /// Not at all.
+    New,
 }
 
-/// Whether it came in before, or its text is in force or waits here already.
-fn is_known(r: &LedgerRead<'_>, new: &NewMemory) -> Result<bool, StoreError> {
-    if r.memory(new.id.as_str())?.is_some() {
-        return Ok(true);
+impl Standing {
+    fn of(r: &LedgerRead<'_>, new: &NewMemory) -> Result<Self, StoreError> {
+        if r.is_purged(new.id.as_str())? {
+            return Ok(Self::Purged);
+        }
+        if r.memory(new.id.as_str())?.is_some() {
+            return Ok(Self::Known);
+        }
+        let same = r.by_content(&r.content_key(&new.identity)?)?;
+        let counts = |status: Status| status == Status::Candidate || status.is_live();
+        let is_known = same.iter().any(|memory| memory.scope == new.scope && counts(memory.state.status));
+        Ok(if is_known { Self::Known } else { Self::New })
     }
-    let same = r.by_content(&r.content_key(&new.identity)?)?;
-    let counts = |status: Status| status == Status::Candidate || status.is_live();
-    Ok(same.iter().any(|memory| memory.scope == new.scope && counts(memory.state.status)))
+}
+
+/// Those that are new here, each text once. In a home that was never written to nothing is known: then `standing` is empty.
+fn sort<'p>(
+    rows: &'p [PreparedMemory],
+    standing: &[Standing],
+    report: &mut ReviewReport,
+) -> Vec<&'p PreparedMemory> {
+    let (mut new, mut said) = (Vec::new(), HashSet::new());
+    for (at, row) in rows.iter().enumerate() {
+        match standing.get(at).unwrap_or(&Standing::New) {
+            Standing::Purged => report.purged += 1,
+            Standing::New if said.insert(&row.new.identity) => new.push(row),
+            Standing::New | Standing::Known => report.known += 1,
+        }
+    }
+    new
 }
 
 fn candidate(row: &PreparedMemory) -> NewMemory {

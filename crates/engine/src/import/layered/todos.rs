@@ -133,6 +133,7 @@ fn prepare(engine: &Engine, scope: &Scope, rows: &[ForeignRow], report: &mut Tod
     }
     let mut ready = Vec::new();
     let mut met: HashSet<String> = HashSet::new();
+    let mut waits: HashMap<String, Vec<String>> = HashMap::new();
     for (name, mut todo) in read {
         let own = todo.id.to_string();
         if !met.insert(own.clone()) {
@@ -143,7 +144,14 @@ fn prepare(engine: &Engine, scope: &Scope, rows: &[ForeignRow], report: &mut Tod
         for older in &asked {
             match ids.get(older).filter(|id| **id != own) {
                 Some(id) if todo.blocked_by.contains(id) => {}
-                Some(id) => todo.blocked_by.push(id.clone()),
+                Some(id) if leads_to(&waits, id, &own) => {
+                    report
+                        .adjust(&name, &format!("`{older}` waits for it already; it does not wait for that"));
+                }
+                Some(id) => {
+                    todo.blocked_by.push(id.clone());
+                    waits.entry(own.clone()).or_default().push(id.clone());
+                }
                 None => report.adjust(&name, &format!("it waits for `{older}`, which is not there")),
             }
         }
@@ -158,6 +166,21 @@ fn prepare(engine: &Engine, scope: &Scope, rows: &[ForeignRow], report: &mut Tod
         }
     }
     ready
+}
+
+/// Whether `from` waits for `to`, at whatever distance.
+fn leads_to(waits: &HashMap<String, Vec<String>>, from: &str, to: &str) -> bool {
+    let mut seen = HashSet::from([from]);
+    let mut open = vec![from];
+    while let Some(id) = open.pop() {
+        if id == to {
+            return true;
+        }
+        open.extend(
+            waits.get(id).into_iter().flatten().map(String::as_str).filter(|next| seen.insert(*next)),
+        );
+    }
+    false
 }
 
 fn row_name(fields: &Fields<'_>, place: i64) -> String {

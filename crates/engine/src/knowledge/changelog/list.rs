@@ -10,7 +10,7 @@ use super::{DISABLED, Line, RenderingState, is_enabled, operations, rendering, v
 use crate::{
     engine::Engine,
     error::Error,
-    knowledge::room::keep_sendable,
+    knowledge::room::{echo, keep_sendable},
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
     render::{Block, Document, Mark, Render},
     request,
@@ -105,18 +105,19 @@ impl Operation for GetMemoryChangelog {
         let domain = request.domain.as_deref().map(|name| stem(name).to_owned());
         let since = request::moment(&TimeZone::UTC, "since", request.since.as_deref())?;
         let filter = VaultChangeFilter {
-            namespaces: visible(call)?,
+            namespaces: visible(engine, call)?,
             operations: operations(request.operation.as_deref(), request.surface.as_deref())?,
             domain,
             since: since.map(|range| range.from),
             limit: Some(limit),
             offset: request.offset.unwrap_or(0) as usize,
         };
+        let echoed = |asked: Option<String>| asked.map(|text| echo(&text));
         let filters = Filters {
-            domain: request.domain,
-            operation: request.operation,
-            surface: request.surface,
-            since: request.since,
+            domain: echoed(request.domain),
+            operation: echoed(request.operation),
+            surface: echoed(request.surface),
+            since: echoed(request.since),
         };
         if !is_enabled(engine) {
             return Ok(Response { filters, ..Response::disabled(limit) });

@@ -92,7 +92,7 @@ impl Operation for GetMemoryChangelogStats {
     fn run(engine: &Engine, call: &Call<'_>, _request: Request) -> Result<Response, Error> {
         let enabled = is_enabled(engine);
         let (rendering, totals) = if enabled {
-            let namespaces = visible(call)?;
+            let namespaces = visible(engine, call)?;
             (rendering::state(engine)?, engine.read(call, |r| r.vault_change_totals(&namespaces))?)
         } else {
             (RenderingState::default(), Vec::new())

@@ -174,13 +174,13 @@ impl Operation for BatchInjectKnowledge {
 }
 
 fn one(engine: &Engine, call: &Call<'_>, request: &Request, item: &Value) -> Result<Done, Error> {
-    let item: Item = serde_json::from_value(read(item)).map_err(|error| {
-        Error::argument(
-            "items",
-            format!("cannot be read: {error}"),
-            "send an object with domain, section and content",
-        )
-    })?;
+    let hint = "send an object with domain, section and content";
+    let item = read(item);
+    if !item.is_object() {
+        return Err(Error::argument("items", "has an entry that is no object", hint));
+    }
+    let item: Item = serde_json::from_value(item)
+        .map_err(|error| Error::argument("items", format!("cannot be read: {error}"), hint))?;
     let asked = Asked {
         domain: &item.domain,
         section: item.section.as_deref().unwrap_or(&item.domain),

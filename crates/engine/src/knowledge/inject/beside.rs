@@ -64,11 +64,6 @@ pub(super) fn tag(engine: &Engine) -> &str {
     &engine.settings().config.knowledge.l0.tag
 }
 
-/// Whether search has everything that is stored, words and vectors alike.
-pub(super) fn is_indexed(engine: &Engine, call: &Call<'_>) -> bool {
-    engine.follow_truth(call).is_ok_and(|index| index.behind == 0)
-}
-
 /// A section of another file that has the whole text.
 pub(super) struct Found {
     file: String,
@@ -91,8 +86,8 @@ pub(super) fn elsewhere(files: &[Readable], place: &Place, checked: &Checked<'_>
         if head.namespace == place.namespace && head.path == place.path {
             continue;
         }
-        // A look at the whole text spares one at every section of most files.
-        if !first.is_some_and(|line| file.text().contains(line)) {
+        // A look at the lines of the whole file spares one at every section of most files.
+        if !first.is_some_and(|line| file.may_have_line(line)) {
             continue;
         }
         let has = |index: &usize| stands_in(file.body(*index), &checked.content);

@@ -378,6 +378,9 @@ impl Outcome {
         let reason = match (expected_hash, current_hash) {
             (None, _) => "`fuse` needs `expected_hash`: the token of the text that it replaces",
             (Some(_), None) => "the section is not there",
+            (Some(given), Some(current)) if given == current => {
+                "the token stands for a family of sections: send one text for it with `fuse`"
+            }
             (Some(_), Some(_)) => "the section is not what the token stands for: somebody wrote it meanwhile",
         };
         Self::Conflict {
@@ -493,7 +496,7 @@ fn fitted(decided: &Decided) -> Vec<String> {
         ));
     }
     if let Some(end) = &decided.closed_with {
-        notes.push(format!("`{end}` was added to close what the text left open"));
+        notes.push(format!("{} was added to close what the text left open", quoted(end)));
     }
     notes
 }

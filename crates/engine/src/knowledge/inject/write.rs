@@ -75,6 +75,7 @@ pub(super) fn write(engine: &Engine, call: &Call<'_>, asked: &Asked<'_>) -> Resu
         size_ceiling: engine.settings().config.knowledge.consolidate.size_ceiling,
         least_alike: engine.settings().config.knowledge.dedup_threshold,
         meaning: nearby.meaning(&near),
+        readings: engine.readings(),
     };
     let (decided, old_text, written) = make(engine, call, &place, asked, &write, elsewhere.as_ref())?;
     let about = About {
@@ -86,7 +87,7 @@ pub(super) fn write(engine: &Engine, call: &Call<'_>, asked: &Asked<'_>) -> Resu
         redacted: &checked.redacted,
         nearby: &nearby,
         words_are_set: write.least_alike.is_some(),
-        has_vectors: !written.is_changed() || beside::is_indexed(engine, call),
+        has_vectors: written.unindexed.is_none(),
         tag: beside::tag(engine),
     };
     let response = Response::new(&decided, &about, annotation);

@@ -35,7 +35,7 @@ pub struct Behind {
 /// file it never is, and what cannot be read says nothing.
 pub(crate) fn behind(engine: &Engine, call: &Call<'_>, heads: &[&FileHead]) -> Option<Behind> {
     let newest = heads.iter().map(|head| head.mtime).max()?;
-    let path = file::place(engine, &vault::own_namespace(call).ok()?)?;
+    let path = file::place(engine, &vault::own_namespace(engine, call).ok()?)?;
     let saved = file::modified(&path);
     // Whatever the index was written after, it was made of.
     if saved == Timestamp(0) || saved >= newest {
@@ -62,7 +62,7 @@ pub(crate) fn behind(engine: &Engine, call: &Call<'_>, heads: &[&FileHead]) -> O
 
 /// The files of which the index says something else.
 fn stale(engine: &Engine, call: &Call<'_>) -> Result<Vec<String>, Error> {
-    let own = vault::own_namespace(call)?;
+    let own = vault::own_namespace(engine, call)?;
     let config = &engine.settings().config.knowledge.l0;
     let format = config.line_format();
     let Some(written) = IndexFile::read(engine, &own)?.and_then(|file| file.text) else {

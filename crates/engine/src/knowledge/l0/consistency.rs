@@ -31,7 +31,7 @@ pub struct Consistency {
 /// Compares the caller's index with the files. Where the index is no file, it is made of them and never differs. A file
 /// whose entry was taken out on purpose, or did not fit, is not missed.
 pub(crate) fn consistency(engine: &Engine, call: &Call<'_>) -> Result<Consistency, Error> {
-    let own = vault::own_namespace(call)?;
+    let own = vault::own_namespace(engine, call)?;
     let config = &engine.settings().config.knowledge.l0;
     let index = build(engine, call, &own)?;
     let wanted: BTreeSet<String> = index.entries.iter().map(|entry| entry.path.to_string()).collect();

@@ -96,7 +96,7 @@ impl Operation for ManageL0Entry {
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
-        let namespace = vault::own_namespace(call)?;
+        let namespace = vault::own_namespace(engine, call)?;
         let (field, name) = match &request.filename {
             Some(name) => ("filename", name),
             None => ("domain", &request.domain),

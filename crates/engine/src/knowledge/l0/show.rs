@@ -57,7 +57,7 @@ impl Operation for GetL0Index {
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, _: Request) -> Result<Response, Error> {
-        let namespace = vault::own_namespace(call)?;
+        let namespace = vault::own_namespace(engine, call)?;
         let config = &engine.settings().config.knowledge.l0;
         let format = config.line_format();
         let index = build(engine, call, &namespace)?;

@@ -191,7 +191,7 @@ impl Operation for SyncL0Index {
         let format = request.format.map(|name| name.format(&configured));
         let dry_run = request.dry_run.unwrap_or(false);
         let wanted = Wanted { format: format.clone(), dry_run, set_may_differ: true, ..Wanted::default() };
-        let own = vault::own_namespace(call)?;
+        let own = vault::own_namespace(engine, call)?;
         let mut report = sync_each(engine, call, vec![own.clone()], &wanted, &own)?;
         if format.is_some_and(|format| format != configured) && !dry_run && report.bytes_written.is_some() {
             let word = word(&configured);

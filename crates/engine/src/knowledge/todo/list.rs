@@ -44,6 +44,8 @@ pub struct Request {
     /// Default 50.
     #[schemars(range(min = 1, max = 500))]
     pub limit: Option<u32>,
+    /// Todos to pass over.
+    pub offset: Option<u32>,
 }
 
 /// The todos.
@@ -55,9 +57,12 @@ pub struct Response {
     pub count: usize,
     /// Open ones first; then by priority, the newest first.
     pub todos: Vec<TodoView>,
-    /// How many more there are.
+    /// How many more there are behind them.
     #[serde(skip_serializing_if = "crate::operation::is_default")]
     pub more: usize,
+    /// The `offset` of the next ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_offset: Option<usize>,
 }
 
 impl Operation for List {
@@ -95,8 +100,10 @@ impl Operation for List {
             todos.iter_mut().for_each(|todo| todo.shorten(share.max(LEAST)));
             keep_sendable(call, &mut todos);
         }
-        let more = usize::try_from(all).unwrap_or(usize::MAX).saturating_sub(todos.len());
-        Ok(Response { success: true, count: todos.len(), todos, more })
+        let next = filter.offset + todos.len();
+        let more = usize::try_from(all).unwrap_or(usize::MAX).saturating_sub(next);
+        let next_offset = (more > 0 && !todos.is_empty()).then_some(next);
+        Ok(Response { success: true, count: todos.len(), todos, more, next_offset })
     }
 }
 
@@ -115,6 +122,7 @@ fn filter(call: &Call<'_>, request: &Request) -> Result<TodoFilter, Error> {
         priority,
         deleted: word == Some(DELETED),
         limit: request.limit.unwrap_or(DEFAULT_LIMIT) as usize,
+        offset: request.offset.unwrap_or(0) as usize,
     })
 }
 

@@ -28,7 +28,7 @@ impl Backup {
 pub(super) fn found(engine: &Engine, call: &Call<'_>) -> Result<Vec<Backup>, Error> {
     let Some(disk) = engine.vault().disk() else { return Ok(Vec::new()) };
     let mut found = Vec::new();
-    for namespace in vault::namespaces(call)? {
+    for namespace in vault::namespaces(engine, call)? {
         let places = disk.backups(&namespace).into_iter();
         found.extend(places.map(|below| Backup { namespace: namespace.clone(), below }));
     }

@@ -65,6 +65,8 @@ pub struct Written {
     pub text: Option<String>,
     /// The change on record; `None` when nothing changed.
     pub seq: Option<i64>,
+    /// Why the index does not have the change yet; `None` when every search finds it there, words and vectors alike.
+    pub unindexed: Option<String>,
 }
 
 impl Written {
@@ -123,11 +125,13 @@ pub fn edit_all(
         }
         let steps = held.into_iter().zip(edits).map(|(held, edited)| Step::new(engine, change, held, edited));
         let steps = steps.collect::<Result<Vec<_>, _>>()?;
-        if let Some(written) = store(engine, call, &actor, change, steps)? {
-            engine.index_what_was_stored(call);
+        if let Some(mut written) = store(engine, call, &actor, change, steps)? {
+            let unindexed = index(engine, call);
             if written.iter().any(Written::is_changed) {
                 changelog::follow(engine, call);
             }
+            let changed = written.iter_mut().filter(|written| written.is_changed());
+            changed.for_each(|written| written.unindexed.clone_from(&unindexed));
             return Ok(written);
         }
     }
@@ -135,6 +139,18 @@ pub fn edit_all(
         message: "others keep changing the file".into(),
         hint: "try again in a moment".into(),
     })
+}
+
+/// Brings the index up to what was stored, and says why it could not. The change stands whatever becomes of the index: the
+/// next search catches up.
+fn index(engine: &Engine, call: &Call<'_>) -> Option<String> {
+    match engine.follow_truth(call) {
+        Ok(caught_up) if caught_up.behind == 0 => None,
+        Ok(caught_up) => {
+            Some(format!("changes not indexed yet: {}; they are searched directly", caught_up.behind))
+        }
+        Err(error) => Some(error.to_string()),
+    }
 }
 
 /// Puts on record what the changelog says of something beside the files, such as the index of them: each with its
@@ -534,6 +550,7 @@ impl Step {
                 before,
                 text: held.text,
                 seq: None,
+                unindexed: None,
             });
         };
         let head = VaultHead {
@@ -549,6 +566,7 @@ impl Step {
         };
         let place = Place { exists: text.is_some(), ..held.place };
         let before = before.filter(|head| head.hash.is_some());
-        Ok(Written { place, before, after: Some(FileHead::of(&head)?), text, seq: Some(seq) })
+        let after = Some(FileHead::of(&head)?);
+        Ok(Written { place, before, after, text, seq: Some(seq), unindexed: None })
     }
 }

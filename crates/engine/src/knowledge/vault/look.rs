@@ -62,7 +62,7 @@ pub fn known(engine: &Engine, call: &Call<'_>) -> Result<Vec<FileHead>, Error> {
             if engine.is_initialised()? { files(&heads(engine, call, &namespace)?)? } else { Vec::new() };
         Ok((namespace, Seen { files, ..Seen::default() }))
     };
-    let seen = namespaces(call)?.into_iter().map(seen).collect::<Result<Vec<_>, Error>>()?;
+    let seen = namespaces(engine, call)?.into_iter().map(seen).collect::<Result<Vec<_>, Error>>()?;
     Ok(visible(&seen))
 }
 
@@ -72,7 +72,7 @@ pub fn known(engine: &Engine, call: &Call<'_>) -> Result<Vec<FileHead>, Error> {
 /// Those of the store.
 pub fn look_around(engine: &Engine, call: &Call<'_>) -> Result<Vec<(Name, Seen)>, Error> {
     let look = |namespace: Name| Ok((namespace.clone(), look(engine, call, &namespace)?));
-    namespaces(call)?.into_iter().map(look).collect()
+    namespaces(engine, call)?.into_iter().map(look).collect()
 }
 
 /// Of what was seen, the files that are not gone and that none of an earlier namespace stands before.
@@ -108,7 +108,7 @@ pub fn notice(engine: &Engine, call: &Call<'_>) {
     if !is_there {
         return;
     }
-    for namespace in namespaces(call).unwrap_or_default() {
+    for namespace in namespaces(engine, call).unwrap_or_default() {
         if engine.vault().is_due(&namespace) {
             drop(look(engine, call, &namespace));
         }

@@ -49,18 +49,42 @@ impl Place {
 /// The namespace that the caller's new files go into.
 ///
 /// # Errors
-/// An argument error when the namespace cannot be a folder.
-pub fn own_namespace(call: &Call<'_>) -> Result<Name, Error> {
-    // A name that had to be mended first would be somebody else's folder.
+/// An argument error when the namespace cannot be a folder, or when its folder would be that of another namespace on a
+/// system that does not tell letter case apart.
+pub fn own_namespace(engine: &Engine, call: &Call<'_>) -> Result<Name, Error> {
+    let own = exact(call)?;
+    match other_spelling(engine, &own) {
+        None => Ok(own),
+        Some(other) => Err(Error::argument(
+            "namespace",
+            format!("`{own}` differs from the namespace `{other}` in letter case only"),
+            format!("write `{other}`, or choose another name"),
+        )),
+    }
+}
+
+/// The caller's namespace as it stands: a name that had to be mended first would be somebody else's folder.
+fn exact(call: &Call<'_>) -> Result<Name, Error> {
     Name::exactly(&call.scope.namespace).map_err(|error| unusable("namespace", &error))
+}
+
+/// The namespace with whose folder that of `own` would be one where letter case makes no difference.
+fn other_spelling(engine: &Engine, own: &Name) -> Option<String> {
+    if own.as_str() == SHARED {
+        return None;
+    }
+    if own.as_str().to_lowercase() == SHARED {
+        return Some(SHARED.to_owned());
+    }
+    engine.vault().disk()?.other_spelling(own).map(|other| other.to_string())
 }
 
 /// The namespaces that the caller sees, their own first.
 ///
 /// # Errors
 /// As for [`own_namespace`].
-pub fn namespaces(call: &Call<'_>) -> Result<Vec<Name>, Error> {
-    let own = own_namespace(call)?;
+pub fn namespaces(engine: &Engine, call: &Call<'_>) -> Result<Vec<Name>, Error> {
+    let own = own_namespace(engine, call)?;
     let shared = Name::parse(SHARED).map_err(|error| unusable("namespace", &error))?;
     Ok(if own == shared { vec![own] } else { vec![own, shared] })
 }
@@ -99,7 +123,7 @@ pub(crate) fn locate_among(
         gone = gone.or_else(|| seen.files.iter().find(same).map(FileHead::place));
     }
     // A file that was deleted in the caller's own namespace goes on where it ended.
-    let own = own_namespace(call)?;
+    let own = exact(call)?;
     if let Some(place) = gone.filter(|place| place.namespace == own) {
         return Ok(place);
     }
@@ -127,7 +151,7 @@ pub(crate) fn unreadable(namespace: &Name, seen: &Seen, wanted: &VaultPath) -> R
     }
     let key = wanted.key();
     for problem in &seen.problems {
-        let Some(path) = VaultPath::parse(&problem.place).ok().filter(|path| path.key() == key) else {
+        let Some(path) = path_of(&problem.place).filter(|path| path.key() == key) else {
             continue;
         };
         if is_known(&path) {
@@ -142,6 +166,12 @@ pub(crate) fn unreadable(namespace: &Name, seen: &Seen, wanted: &VaultPath) -> R
         return Ok(Some(Place { namespace: namespace.clone(), path, exists: true }));
     }
     Ok(None)
+}
+
+/// The path that a place in a namespace's folder would have, its ending in small letters.
+fn path_of(place: &str) -> Option<VaultPath> {
+    let (stem, end) = place.rsplit_once('.')?;
+    VaultPath::parse(&format!("{stem}.{}", end.to_ascii_lowercase())).ok()
 }
 
 /// Where the file lies that `name` means and that must be there.

@@ -1,6 +1,9 @@
 //! Reading files of the vault, now and as they were.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    hash::{DefaultHasher, Hasher},
+    sync::{Arc, OnceLock},
+};
 
 use strata_core::{
     knowledge::ranking::Searchable,
@@ -20,12 +23,15 @@ pub struct ParsedFile {
     text: String,
     entries: OnceLock<Vec<Entry>>,
     searchable: OnceLock<Searchable>,
+    /// Hashes of its lines, in order.
+    lines: OnceLock<Vec<u64>>,
 }
 
 impl ParsedFile {
     /// A text; it is read when somebody asks for more.
     pub fn new(text: String) -> Self {
-        Self { text, entries: OnceLock::new(), searchable: OnceLock::new() }
+        let (entries, searchable, lines) = Default::default();
+        Self { text, entries, searchable, lines }
     }
 
     /// The text.
@@ -41,6 +47,22 @@ impl ParsedFile {
     /// The text as recall looks through it; made when it is first asked for.
     pub fn searchable(&self) -> &Searchable {
         self.searchable.get_or_init(|| Searchable::new(&self.text))
+    }
+
+    /// Whether one of its lines, without the space at its end, may be this one: if not, none is.
+    pub fn may_have_line(&self, line: &str) -> bool {
+        let hash = |line: &str| {
+            let mut hasher = DefaultHasher::new();
+            hasher.write(line.as_bytes());
+            hasher.finish()
+        };
+        let lines = self.lines.get_or_init(|| {
+            let mut lines: Vec<u64> = self.text.lines().map(|line| hash(line.trim_end())).collect();
+            lines.sort_unstable();
+            lines.dedup();
+            lines
+        });
+        lines.binary_search(&hash(line)).is_ok()
     }
 
     /// The body of a section without the blank lines around it; empty when there is no such section.

@@ -30,8 +30,8 @@ use crate::{
     error::Error,
     gate::Gate,
     maintain::transfer::{
-        EpisodeLine, EvidenceLine, L0EntryLine, LOAD, Line, MemoryLine, MemoryRelationLine, PurgedLine,
-        ReviewLine, RuleLine, ScopeFields, SnapshotLine, StateLine, record_of,
+        EpisodeLine, EvidenceLine, L0EntryLine, LOAD, Line, MemoryLine, MemoryRelationLine, ProjectLine,
+        PurgedLine, ReviewLine, RuleLine, ScopeFields, SnapshotLine, StateLine, record_of,
     },
     operation::Call,
     snapshot,
@@ -41,7 +41,7 @@ use crate::{
 #[derive(Default)]
 pub(super) struct Incoming {
     pub(super) gate: Gate,
-    pub(super) projects: Vec<(String, String)>,
+    pub(super) projects: Vec<ProjectLine>,
     pub(super) memories: Vec<IncomingMemory>,
     pub(super) episodes: Vec<(i64, NewEpisode)>,
     pub(super) reviews: Vec<(NewReview, ReviewDecision)>,
@@ -100,7 +100,9 @@ impl Incoming {
             Line::Project(p) => {
                 let name = self.gate.field("name", Some(&p.name))?.unwrap_or_else(|| p.key.clone());
                 let key = self.needed("key", &p.key)?;
-                self.projects.push((key, name));
+                let aliases =
+                    p.aliases.iter().map(|alias| self.needed("aliases", alias)).collect::<Result<_, _>>()?;
+                self.projects.push(ProjectLine { key, name, aliases });
             }
             Line::Memory(m) => {
                 let memory = self.memory(engine, &m)?;

@@ -47,10 +47,15 @@ impl Loading<'_> {
             && totals.todos == 0
             && totals.purged == 0
             && totals.sources == 0;
-        for (key, name) in &incoming.projects {
+        for project in &incoming.projects {
             // What people call it here stays.
-            if self.w.project_key(key)?.is_none() {
-                self.w.ensure_project(key, name)?;
+            if self.w.project_key(&project.key)?.is_none() {
+                self.w.ensure_project(&project.key, &project.name)?;
+            }
+            for alias in &project.aliases {
+                if self.w.project_key(alias)?.is_none() {
+                    self.w.alias_project(alias, &project.key)?;
+                }
             }
         }
         self.purged(&incoming.purged)?;

@@ -4,10 +4,9 @@
 //! bytes is recorded. What was recorded is indexed before more is read, so that little is ever waited for. What describes the
 //! project comes first. Of several processes one works at a time; the others find nothing left to do.
 
+mod pass;
+
 use std::{
-    collections::HashMap,
-    path::Path,
-    sync::atomic::{AtomicUsize, Ordering},
     thread,
     time::{Duration, Instant},
 };
@@ -21,49 +20,14 @@ use strata_core::{
     scope::Scope,
     time::Timestamp,
 };
-use strata_store::{
-    ledger::{NewSource, SourceRow, SourceState},
-    sql::Access,
-};
+use strata_store::sql::Access;
 
-use super::{
-    Gate, ROOT, Refusal, Rules,
-    gate::path_of_root,
-    kind::precedence,
-    root_name,
-    state::Phase,
-    walk::{Seen, Walk, walk},
-};
-use crate::{
-    authority,
-    engine::Engine,
-    error::Error,
-    job::Job,
-    maintain::{
-        index_files::{forget, write},
-        reindex::index_everything,
-    },
-    operation::Call,
-    project::storable,
-};
-
-/// Files recorded in one transaction, and indexed before more are read.
-const BATCH: usize = 500;
-
-/// The same in bytes: 8 MiB.
-const BATCH_BYTES: u64 = 8 << 20;
-
-/// Files read by one thread at least, before another one helps.
-const PER_THREAD: usize = 16;
-
-/// Problems that are told; of more, the first.
-const TOLD: usize = 20;
+use self::pass::{Outcome, Pass};
+use super::{Gate, Rules, root_name, state::Phase};
+use crate::{authority, engine::Engine, error::Error, operation::Call, vcs::Repository};
 
 /// Changes that a call waits for where others go on in the background.
 const FEW: usize = 32;
-
-/// The same in bytes: 1 MiB.
-const FEW_BYTES: u64 = 1 << 20;
 
 /// How long a call waits for what describes the project.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -71,8 +35,12 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// A look that is this quick is taken at every call.
 const QUICK: Duration = Duration::from_millis(5);
 
-/// Pauses between two looks in the background: so many times what one takes, and at least and at most so long.
+/// Pauses between two looks in the background: so many times what one takes, and at least and at most so long. The settings may
+/// lengthen the least.
 const PAUSE: (u32, Duration, Duration) = (25, Duration::from_secs(1), Duration::from_secs(60));
+
+/// How long the background waits without seeing whether it is to end; who ends it wakes it.
+const SLICE: Duration = Duration::from_secs(2);
 
 /// How long to wait until another process may be done.
 const AGAIN: Duration = Duration::from_millis(50);
@@ -120,6 +88,26 @@ impl Place {
         Ok(Some(Self { gate, root }))
     }
 
+    /// The kind of the jobs that index its files.
+    pub(crate) fn job(&self) -> String {
+        format!("files:{}", self.digest())
+    }
+
+    /// The name under which the commit is noted that was indexed last.
+    pub(crate) fn setting(&self) -> String {
+        format!("files_commit:{}", self.digest())
+    }
+
+    fn digest(&self) -> String {
+        blake3::hash(self.root.as_bytes()).to_hex()[..16].to_owned()
+    }
+
+    /// The commit that is checked out; `""` without one.
+    fn commit(&self) -> String {
+        let head = Repository::open(self.gate.root()).and_then(|repository| repository.head());
+        head.ok().and_then(|head| head.commit).unwrap_or_default()
+    }
+
     /// The same for an operation that is about nothing else.
     ///
     /// # Errors
@@ -133,8 +121,14 @@ impl Place {
 }
 
 /// What the project lets be read.
-fn rules(_engine: &Engine) -> Rules {
-    Rules::default()
+fn rules(engine: &Engine) -> Rules {
+    let files = &engine.settings().config.project.files;
+    let is_everything = |pattern: &String| pattern == "**";
+    Rules {
+        include: if files.include.iter().any(is_everything) { Vec::new() } else { files.include.clone() },
+        exclude: files.exclude.clone(),
+        max_bytes: files.max_bytes(),
+    }
 }
 
 /// Looks at everything and indexes what changed; waits for another process that does.
@@ -164,6 +158,10 @@ pub fn refresh(engine: &Engine, call: &Call<'_>) -> Result<Changes, Error> {
 pub fn attend(engine: &Engine, call: &Call<'_>) -> Result<(), Error> {
     let state = engine.files();
     let now = state.now();
+    let runtime = &engine.settings().config.project.runtime;
+    if !(runtime.auto_incremental_sync && (runtime.auto_bootstrap || now.phase == Phase::Idle)) {
+        return Ok(());
+    }
     if now.is_followed && now.phase < Phase::Rest {
         state.wait(PATIENCE, |now| now.phase >= Phase::Rest || now.failure.is_some());
         return Ok(());
@@ -171,7 +169,6 @@ pub fn attend(engine: &Engine, call: &Call<'_>) -> Result<(), Error> {
     let is_at_work = now.is_followed && now.phase == Phase::Rest;
     let fresh = match () {
         () if now.look_took <= QUICK => Duration::ZERO,
-        () if now.is_followed => PAUSE.1 * 2,
         () => (now.look_took * 10).max(Duration::from_millis(250)),
     };
     if is_at_work || now.looked.is_some_and(|looked| looked.elapsed() < fresh) || !is_writable(engine, call)?
@@ -191,10 +188,15 @@ pub fn attend(engine: &Engine, call: &Call<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Follows the files for as long as `cancel` is not raised: at once, and then again and again, with pauses in proportion
-/// to what a look takes. `scope` tells where the project is now.
+/// Follows the files for as long as `cancel` is not raised: at once, then whenever a call finds more changes than it has time
+/// for, and again and again where the settings say so, with pauses in proportion to what a look takes. `scope` tells where the project
+/// is now. Nothing where the settings say that nothing is read by itself.
 pub fn watch(engine: &Engine, cancel: &Cancel, scope: &dyn Fn() -> Scope) {
     let state = engine.files();
+    let runtime = &engine.settings().config.project.runtime;
+    if !runtime.auto_index_on_start {
+        return;
+    }
     let principal = Principal::new(PrincipalKind::System, "files");
     state.set(|now| now.is_followed = true);
     while !cancel.is_cancelled() {
@@ -209,14 +211,26 @@ pub fn watch(engine: &Engine, cancel: &Cancel, scope: &dyn Fn() -> Scope) {
         };
         let failure = look(engine, &call).err().map(|error| format!("{error}; {}", error.hint()));
         state.set(|now| now.failure = failure);
-        let until = Instant::now() + (state.now().look_took * PAUSE.0).clamp(PAUSE.1, PAUSE.2);
-        while !cancel.is_cancelled() && Instant::now() < until {
-            if state.rest(Duration::from_millis(250)) {
+        let now = state.now();
+        let least = Duration::from_millis(runtime.watcher_debounce_ms.into()).clamp(PAUSE.1, PAUSE.2);
+        let pause = (now.look_took * PAUSE.0).clamp(least, PAUSE.2);
+        // Where another process is at it, or something failed, there is more to do.
+        let is_polled = runtime.optional_file_watcher || now.phase != Phase::Idle || now.failure.is_some();
+        let until = is_polled.then(|| Instant::now() + pause);
+        while !cancel.is_cancelled() && until.is_none_or(|until| Instant::now() < until) {
+            let left =
+                until.map_or(SLICE, |until| until.saturating_duration_since(Instant::now()).min(SLICE));
+            if state.rest(left) {
                 break;
             }
         }
     }
     state.set(|now| now.is_followed = false);
+}
+
+/// Lets [`watch`] look now, or see that it is to end.
+pub fn wake(engine: &Engine) {
+    engine.files().wake();
 }
 
 fn look(engine: &Engine, call: &Call<'_>) -> Result<(), Error> {
@@ -238,269 +252,4 @@ fn is_writable(engine: &Engine, call: &Call<'_>) -> Result<bool, Error> {
         return Ok(true);
     }
     Ok(matches!(engine.existing_ledger()?.access(&engine.control(call))?, Access::ReadWrite))
-}
-
-/// What became of a pass.
-enum Outcome {
-    /// Everything is indexed, or as much as was asked for.
-    Done(Changes),
-    /// Another process is at it, or there is more than was asked for.
-    Busy,
-}
-
-/// One look and what follows from it.
-struct Pass<'e> {
-    engine: &'e Engine,
-    call: &'e Call<'e>,
-    place: &'e Place,
-    problems: Vec<String>,
-}
-
-/// What differs between the files and the record.
-struct Difference {
-    /// Files to read, and what is on record of them; in the order in which they are read.
-    read: Vec<(Seen, Option<SourceRow>)>,
-    /// Numbers of files that are gone.
-    gone: Vec<i64>,
-    /// Files that are as they were.
-    unchanged: usize,
-}
-
-impl<'e> Pass<'e> {
-    fn new(engine: &'e Engine, call: &'e Call<'e>, place: &'e Place) -> Self {
-        Self { engine, call, place, problems: Vec::new() }
-    }
-
-    /// Looks, and indexes what changed if it is no more than `most` files.
-    fn run(mut self, most: usize) -> Result<Outcome, Error> {
-        let began = Instant::now();
-        let seen = walk(&self.place.gate, self.call.cancel);
-        self.engine.control(self.call).check()?;
-        let difference = self.compare(&seen)?;
-        let took = began.elapsed();
-        self.engine.files().set(|now| now.look_took = took);
-        self.problems.extend(seen.problems.iter().cloned());
-        let bytes: u64 = difference.read.iter().map(|(file, _)| file.size).sum();
-        if most < usize::MAX && (difference.read.len() > most || bytes > FEW_BYTES) {
-            return Ok(Outcome::Busy);
-        }
-        if difference.read.is_empty() && difference.gone.is_empty() {
-            let changes = Changes { unchanged: difference.unchanged, ..Changes::default() };
-            self.complete();
-            return Ok(Outcome::Done(changes));
-        }
-        let kind = format!("files:{}", blake3::hash(self.place.root.as_bytes()).to_hex().split_at(16).0);
-        let Some(job) = Job::start_alone(self.engine, self.call, &kind)? else { return Ok(Outcome::Busy) };
-        let outcome = self.work(&job, &seen);
-        let told = |c: &Changes| format!("{} new, {} changed, {} gone", c.new, c.changed, c.deleted);
-        job.finish(outcome, told).map(Outcome::Done)
-    }
-
-    fn complete(self) {
-        self.engine.files().set(|now| {
-            now.phase = Phase::Idle;
-            now.looked = Some(Instant::now());
-            now.problems = self.problems;
-        });
-    }
-
-    fn compare(&self, seen: &Walk) -> Result<Difference, Error> {
-        let (namespace, project) = (&self.call.scope.namespace, self.call.scope.project.as_deref());
-        let (rows, elsewhere) = self.engine.read(self.call, |r| {
-            Ok((r.sources_of(namespace, project, &self.place.root)?, r.source_roots(namespace, project)?))
-        })?;
-        let mut known: HashMap<&str, &SourceRow> = rows.iter().map(|row| (row.path.as_str(), row)).collect();
-        let mut difference = Difference { read: Vec::new(), gone: Vec::new(), unchanged: 0 };
-        let state = self.engine.files();
-        for file in &seen.files {
-            let row = known.remove(file.path.as_str());
-            let is_same = row.is_some_and(|row| {
-                row.state == SourceState::Present
-                    && u64::try_from(row.size) == Ok(file.size)
-                    && row.mtime == file.mtime
-            });
-            if is_same {
-                difference.unchanged += 1;
-            } else if row.is_some_and(|row| row.state == SourceState::Present)
-                || !state.is_skipped(&file.path, file.size, file.mtime)
-            {
-                difference.read.push((file.clone(), row.cloned()));
-            }
-        }
-        let is_closed = |path: &str| seen.closed.iter().any(|folder| Path::new(path).starts_with(folder));
-        let left = known.into_values().filter(|row| row.state != SourceState::Gone);
-        difference
-            .gone
-            .extend(left.filter(|row| !seen.is_void && !is_closed(&row.path)).map(|row| row.number));
-        for other in elsewhere.iter().filter(|of| of.present > 0 && is_moved(&of.root)) {
-            let rows = self.engine.read(self.call, |r| r.sources_of(namespace, project, &other.root))?;
-            let present = rows.iter().filter(|row| row.state != SourceState::Gone);
-            difference.gone.extend(present.map(|row| row.number));
-        }
-        let rank = |path: &str| precedence(path).unwrap_or(u8::MAX);
-        difference.read.sort_by_cached_key(|(file, _)| (rank(&file.path), file.path.clone()));
-        Ok(difference)
-    }
-
-    /// Does what a look found, as the only one.
-    fn work(mut self, job: &Job<'_>, seen: &Walk) -> Result<Changes, Error> {
-        // Somebody else may have done some of it before the turn was ours.
-        let Difference { read, gone, unchanged } = self.compare(seen)?;
-        let mut changes = Changes { unchanged, ..Changes::default() };
-        changes.deleted += gone.len();
-        forget(self.engine, self.call, gone)?;
-        let total = read.len() as u64;
-        let state = self.engine.files();
-        state.set(|now| {
-            (now.done, now.total) = (0, total);
-            now.phase = now.phase.max(Phase::First);
-            if now.phase == Phase::Idle {
-                now.phase = Phase::Rest;
-            }
-        });
-        let mut done = 0;
-        for batch in batches(&read) {
-            self.batch(batch, &mut changes)?;
-            done += batch.len() as u64;
-            state.set(|now| (now.phase, now.done) = (Phase::Rest, done));
-            job.progress(done, total, "reading files")?;
-        }
-        if total == 0 {
-            self.index(changes.deleted)?;
-        }
-        self.complete();
-        Ok(changes)
-    }
-
-    /// Reads some files, records those that differ, and has them indexed.
-    fn batch(&mut self, batch: &[(Seen, Option<SourceRow>)], changes: &mut Changes) -> Result<(), Error> {
-        let (mut found, mut touched, mut lost, mut skipped) =
-            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for ((file, row), looked) in batch.iter().zip(self.looks(batch)) {
-            let present = row.as_ref().filter(|row| row.state == SourceState::Present);
-            match looked {
-                Ok((hash, _, mtime)) if present.is_some_and(|row| row.hash == hash) => {
-                    changes.unchanged += 1;
-                    touched.extend(present.map(|row| (row.number, mtime)));
-                }
-                Ok((hash, size, mtime)) => {
-                    let is_new = present.is_none();
-                    (changes.new, changes.changed) =
-                        (changes.new + usize::from(is_new), changes.changed + usize::from(!is_new));
-                    found.push(self.source(&file.path, hash, size, mtime));
-                }
-                // What cannot be read now may be read later; it stays as it was.
-                Err(refusal @ Refusal::Unreadable(_)) => self.tell(&file.path, &refusal),
-                Err(_) => {
-                    lost.extend(present.map(|row| row.number));
-                    skipped.push((file.path.clone(), file.size, file.mtime));
-                }
-            }
-        }
-        self.engine.files().skip(skipped.into_iter());
-        changes.deleted += lost.len();
-        write(self.engine, self.call, &found)?;
-        let gone = lost.len();
-        forget(self.engine, self.call, lost)?;
-        if !touched.is_empty() {
-            let ledger = self.engine.ledger(self.call)?;
-            ledger.write(&self.engine.control(self.call), self.engine.clock().now(), |w| {
-                touched.iter().try_for_each(|(number, mtime)| w.touch_source(*number, *mtime))
-            })?;
-        }
-        self.index(found.len() + gone)
-    }
-
-    fn index(&self, changes: usize) -> Result<(), Error> {
-        if changes == 0 {
-            return Ok(());
-        }
-        let mut behind = u64::MAX;
-        loop {
-            let left = index_everything(self.engine, self.call, &mut |_, _| {
-                Ok(self.engine.control(self.call).check()?)
-            })?;
-            // What another process indexes is waited for while it gets on.
-            if left == 0 || left >= behind {
-                return Ok(());
-            }
-            behind = left;
-            thread::sleep(AGAIN);
-        }
-    }
-
-    /// What files are now, in their order, read on as many threads as there are cores.
-    fn looks(&self, batch: &[(Seen, Option<SourceRow>)]) -> Vec<Result<([u8; 32], u64, Timestamp), Refusal>> {
-        let gate = &self.place.gate;
-        let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let threads = (batch.len() / PER_THREAD).clamp(1, cores);
-        if threads == 1 {
-            return batch.iter().map(|(file, _)| gate.look(&file.path)).collect();
-        }
-        let next = AtomicUsize::new(0);
-        let work = || {
-            let mut done = Vec::new();
-            loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some((file, _)) = batch.get(at) else { return done };
-                done.push((at, gate.look(&file.path)));
-            }
-        };
-        let mut all: Vec<_> = thread::scope(|scope| {
-            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            let joined = workers.into_iter().map(|worker| match worker.join() {
-                Ok(done) => done,
-                Err(panic) => std::panic::resume_unwind(panic),
-            });
-            joined.flatten().collect()
-        });
-        all.sort_by_key(|(at, _)| *at);
-        all.into_iter().map(|(_, looked)| looked).collect()
-    }
-
-    fn source(&self, path: &str, hash: [u8; 32], size: u64, mtime: Timestamp) -> NewSource {
-        NewSource {
-            namespace: self.call.scope.namespace.clone(),
-            project: self.call.scope.project.clone(),
-            root: self.place.root.clone(),
-            path: path.to_owned(),
-            size: i64::try_from(size).unwrap_or(i64::MAX),
-            mtime,
-            hash,
-            state: SourceState::Present,
-        }
-    }
-
-    fn tell(&mut self, path: &str, refusal: &Refusal) {
-        if self.problems.len() < TOLD {
-            self.problems.push(format!("{} {refusal}", storable(path)));
-        }
-    }
-}
-
-/// Whether a project's root has been moved or removed: a folder above it is there, and it is not. A drive that is not mounted
-/// takes the folder above with it, or leaves the root.
-fn is_moved(root: &str) -> bool {
-    let Some(root) = path_of_root(root).filter(|_| root.starts_with(ROOT)) else { return false };
-    let missing =
-        std::fs::symlink_metadata(&root).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
-    missing && root.parent().is_some_and(Path::is_dir)
-}
-
-/// Cuts a list into pieces of at most [`BATCH`] files and about [`BATCH_BYTES`]; what describes the project is the first.
-fn batches(read: &[(Seen, Option<SourceRow>)]) -> Vec<&[(Seen, Option<SourceRow>)]> {
-    let first = read.iter().take_while(|(file, _)| precedence(&file.path).is_some()).count();
-    let (mut all, mut from, mut bytes) = (Vec::new(), 0, 0);
-    for (at, (file, _)) in read.iter().enumerate() {
-        let is_full = at - from >= BATCH || bytes >= BATCH_BYTES;
-        if at > from && (at == first || is_full) {
-            all.push(&read[from..at]);
-            (from, bytes) = (at, 0);
-        }
-        bytes += file.size;
-    }
-    if from < read.len() {
-        all.push(&read[from..]);
-    }
-    all
 }

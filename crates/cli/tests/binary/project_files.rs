@@ -1,0 +1,120 @@
+//! A project's files, followed by a server while it answers.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Stdio,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+use strata_testkit::{
+    binary::Binary,
+    home::TestHome,
+    mcp::{Era, McpScript},
+};
+
+use crate::strata;
+
+/// How long anything may take on a loaded machine.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// A project of so many files beside a home.
+#[expect(clippy::disallowed_methods, reason = "fixtures need no atomic writes")]
+fn project(home: &TestHome, files: usize) -> PathBuf {
+    let root = home.outside().join("app");
+    fs::create_dir_all(root.join(".strata")).expect("a folder");
+    fs::create_dir_all(root.join("src")).expect("a folder");
+    fs::write(root.join("README.md"), "# App\n\nAbout a quokka.\n").expect("a file");
+    for n in 0..files {
+        let text = format!("def function_{n}():\n    \"\"\"Says token{n}x.\"\"\"\n    return {n}\n");
+        fs::write(root.join(format!("src/m{n:03}.py")), text).expect("a file");
+    }
+    root
+}
+
+fn on<'h>(home: &'h TestHome, root: &Path) -> Binary<'h> {
+    strata(home).with("STRATA_PROJECT", &root.to_string_lossy())
+}
+
+fn serve(binary: &Binary<'_>) -> McpScript {
+    McpScript::start(binary, Era::Handshake, &["--toolsets", "core,project"])
+}
+
+fn ask(server: &mut McpScript, tool: &str, arguments: &Value) -> Value {
+    let answer = server.call(tool, arguments);
+    assert!(!answer.is_error, "{}", answer.text);
+    serde_json::from_str(&answer.text).expect("the answer is JSON")
+}
+
+/// Asks for the status until it is what it should be.
+fn until(server: &mut McpScript, wanted: impl Fn(&Value) -> bool) -> Value {
+    let began = Instant::now();
+    loop {
+        let status = ask(server, "memory_status", &json!({}));
+        if wanted(&status) {
+            return status;
+        }
+        assert!(began.elapsed() < PATIENCE, "{status}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn memory_engine_c12_c13_c29_servers_read_the_files_by_themselves_and_answer_meanwhile() {
+    let home = TestHome::new();
+    let root = project(&home, 120);
+    let binary = on(&home, &root);
+    let (mut one, mut two) = (serve(&binary), serve(&binary));
+    let began = Instant::now();
+    one.request("ping", json!({}));
+    let ping = began.elapsed();
+    assert!(ping < Duration::from_millis(if cfg!(debug_assertions) { 1_000 } else { 50 }), "{ping:?}");
+    let ready =
+        |status: &Value| status["bootstrap_status"] == "READY" && status["knowledge_documents"] == 121;
+    until(&mut one, ready);
+    for server in [&mut one, &mut two] {
+        let reply = ask(server, "refresh_project_knowledge", &json!({}));
+        assert_eq!(reply["changes"], json!({ "new": 0, "changed": 0, "deleted": 0, "unchanged": 121 }));
+    }
+    let status = until(&mut two, ready);
+    assert!(status["knowledge_chunks"].as_u64().expect("a number") >= 121, "{status}");
+    assert!(one.finish().status.success());
+    assert!(two.finish().status.success());
+}
+
+#[test]
+fn memory_engine_c28_what_a_killed_process_began_is_completed() {
+    let home = TestHome::new();
+    let root = project(&home, 60);
+    let binary = on(&home, &root);
+    for wait in [150, 400] {
+        let mut command = binary.command();
+        command.args(["project", "index"]).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("it starts");
+        std::thread::sleep(Duration::from_millis(wait));
+        child.kill().expect("killed");
+        child.wait().expect("it ended");
+    }
+    let done = binary.json(["project", "index"]);
+    assert_eq!(done["bootstrap_status"], "READY");
+    let again = binary.json(["project", "index"]);
+    assert_eq!(again["changes"], json!({ "new": 0, "changed": 0, "deleted": 0, "unchanged": 61 }));
+    let status = binary.json(["project", "status"]);
+    assert_eq!((&status["knowledge_documents"], &status["knowledge_chunks"]), (&json!(61), &json!(61)));
+}
+
+#[test]
+fn memory_engine_c75_the_older_commands_work_on_the_project() {
+    let home = TestHome::new();
+    let root = project(&home, 2);
+    let binary = on(&home, &root);
+    assert_eq!(binary.json(["debug", "bootstrap"])["indexed_documents"], 3);
+    assert_eq!(binary.json(["debug", "index"])["changes"]["unchanged"], 3);
+    let status = binary.json(["debug", "status"]);
+    assert_eq!((&status["bootstrap_status"], &status["knowledge_documents"]), (&json!("READY"), &json!(3)));
+    assert_eq!(binary.json(["debug", "reset-project", "--confirm"])["files"], 3);
+    assert_eq!(binary.json(["debug", "status"])["knowledge_documents"], 0);
+    let shown = binary.json(["project", "show", "README.md"]);
+    assert!(shown["content"].as_str().expect("text").contains("quokka"));
+}

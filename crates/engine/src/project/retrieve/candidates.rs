@@ -1,0 +1,285 @@
+//! What could stand in a pack: memories by what they are, passages by how near they are.
+
+use std::collections::HashSet;
+
+use strata_core::memory::Kind;
+use strata_store::{
+    index::SourceKind,
+    ledger::{MemoryFilter, MemoryRow},
+};
+
+use super::{
+    agent_context::Asked,
+    meta::is_by_words,
+    passages::{self, Passage},
+    rules,
+    trace::{Breakdown, EXCLUDED, SELECTED, TraceEntry, put},
+};
+use crate::{
+    context::operation::Standing,
+    engine::Engine,
+    error::Error,
+    operation::Call,
+    project::node::{self, Node},
+    recall::{
+        focus::Focus,
+        item::Item,
+        search::{Floor, Hit, Outcome, Query, search},
+    },
+    render::rounded,
+};
+
+/// Memories that are weighed.
+const MEMORIES: usize = 48;
+/// Passages that are weighed.
+const PASSAGES: usize = 20;
+/// The share of the best memory's score below which another says too little.
+const RELATIVE_FLOOR: f64 = 0.35;
+/// Constraints of the whole project that are shown although the task has no word of theirs.
+const PROJECT_WIDE: usize = 3;
+/// How weighty those are at least.
+const WEIGHTY: f64 = 0.9;
+
+/// The lists of a pack that memories stand in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Bucket {
+    Constraints,
+    Architecture,
+    Modules,
+    Decisions,
+    Incidents,
+    Procedures,
+    Facts,
+}
+
+impl Bucket {
+    /// Where a kind belongs.
+    fn of(kind: &Kind) -> Self {
+        match kind.as_str() {
+            "constraint" | "rule" => Self::Constraints,
+            "architecture" => Self::Architecture,
+            "module" => Self::Modules,
+            "decision" => Self::Decisions,
+            "incident" | "fix" | "outcome" => Self::Incidents,
+            "procedure" | "skill" => Self::Procedures,
+            _ => Self::Facts,
+        }
+    }
+
+    /// Why a memory of it is shown.
+    const fn reason(self) -> &'static str {
+        match self {
+            Self::Constraints => "constraint that the work must keep",
+            Self::Architecture => "architecture around the work",
+            Self::Modules => "what the part does",
+            Self::Decisions => "decision that bears on the work",
+            Self::Incidents => "what went wrong here before",
+            Self::Procedures => "how this is done here",
+            Self::Facts => "what is known about it",
+        }
+    }
+}
+
+/// A memory that could be shown.
+#[derive(Debug, Clone)]
+pub(super) struct Memory {
+    pub(super) bucket: Bucket,
+    pub(super) node: Node,
+    /// Its number; 0 for a passage of a file that people write.
+    pub(super) number: i64,
+    pub(super) score: f64,
+    pub(super) entry: TraceEntry,
+}
+
+/// Everything that was found.
+#[derive(Default)]
+pub(super) struct Gathered {
+    /// Best first.
+    pub(super) memories: Vec<Memory>,
+    /// Best first.
+    pub(super) passages: Vec<Passage>,
+    /// What was weighed and is not worth showing.
+    pub(super) excluded: Vec<TraceEntry>,
+    /// Whether everything that is stored took part.
+    pub(super) is_whole: bool,
+}
+
+/// Looks for what matters: two searches by the one pipeline, and what holds whatever is asked.
+///
+/// # Errors
+/// Those of the store.
+pub(super) fn gather(engine: &Engine, call: &Call<'_>, asked: &Asked) -> Result<Gathered, Error> {
+    let mut gathered = Gathered { is_whole: true, ..Gathered::default() };
+    let mut found = search(engine, call, &query(engine, asked, SourceKind::Memory))?;
+    let with_mainline = engine.settings().config.project.retrieval.include_mainline_fallback;
+    found.hits.retain(|hit| with_mainline || asked.scope.branch.is_none() || !is_of_mainline(hit));
+    memories(engine, call, asked, &found, &mut gathered)?;
+    gathered.note(&found);
+    let found = search(engine, call, &query(engine, asked, SourceKind::Document))?;
+    let parts: Vec<_> = found.hits.iter().filter_map(document).collect();
+    gathered.passages = passages::of_hits(engine, call, &parts)?;
+    rules::take_human(&mut gathered);
+    gathered.note(&found);
+    gathered.memories.sort_by(|a, b| b.score.total_cmp(&a.score));
+    Ok(gathered)
+}
+
+fn document(hit: &Hit) -> Option<(&Hit, &crate::recall::item::DocumentPart)> {
+    if let Item::Document(part) = &hit.item { Some((hit, part)) } else { None }
+}
+
+/// Whether a memory holds for what everybody's work ends up on.
+fn is_of_mainline(hit: &Hit) -> bool {
+    matches!(&hit.item, Item::Memory(row) if node::branch_scope(row) == "mainline")
+}
+
+fn query(engine: &Engine, asked: &Asked, source: SourceKind) -> Query {
+    let is_memory = source == SourceKind::Memory;
+    let settings = &engine.settings().config.project.retrieval;
+    let by_branch = settings.branch_aware_ranking && settings.prefer_current_branch;
+    let branch = asked.scope.branch.as_deref().filter(|_| is_memory && by_branch);
+    let intent = is_memory.then_some(asked.intent);
+    let focus = Focus::on(&asked.files, &asked.reading.symbols, branch, intent).unwrap_or_default();
+    Query {
+        sources: vec![source],
+        floor: Floor::Task,
+        here: !is_memory,
+        words_only: is_by_words(engine),
+        focus: Some(focus),
+        ..Query::new(&asked.task, &asked.scope, if is_memory { MEMORIES } else { PASSAGES })
+    }
+}
+
+/// The memories that were found, the approved rules, and the weightiest constraints of the project.
+fn memories(
+    engine: &Engine,
+    call: &Call<'_>,
+    asked: &Asked,
+    found: &Outcome,
+    gathered: &mut Gathered,
+) -> Result<(), Error> {
+    let best = found.hits.iter().map(Hit::score).fold(0.0, f64::max);
+    let mut rows: Vec<MemoryRow> = Vec::new();
+    let mut signals: Vec<(f64, Breakdown, Option<&'static str>)> = Vec::new();
+    for hit in &found.hits {
+        let Item::Memory(row) = &hit.item else { continue };
+        rows.push((**row).clone());
+        signals.push((hit.score(), breakdown(hit, row), None));
+    }
+    let seen: HashSet<i64> = rows.iter().map(|row| row.number).collect();
+    for (row, reason) in
+        holding(engine, call, asked)?.into_iter().filter(|(row, _)| !seen.contains(&row.number))
+    {
+        let mut parts = Breakdown::new();
+        put(&mut parts, "importance", row.state.importance);
+        put(&mut parts, "confidence", row.state.confidence);
+        signals.push((0.0, parts, Some(reason)));
+        rows.push(row);
+    }
+    let with_evidence = asked.reading.needs_evidence;
+    let nodes = engine.read(call, |r| node::nodes(r, &rows, with_evidence))?;
+    for ((node, row), (score, parts, holds)) in nodes.into_iter().zip(&rows).zip(signals) {
+        let bucket = Bucket::of(&row.kind);
+        let reason = holds.unwrap_or_else(|| bucket.reason());
+        let entry = memory_entry(&node, score, parts, format!("{reason} (score={score:.3})"));
+        let is_faint = holds.is_none() && bucket != Bucket::Constraints && score < RELATIVE_FLOOR * best;
+        if is_faint {
+            gathered.excluded.push(entry.excluded("Below the relevance floor"));
+        } else {
+            gathered.memories.push(Memory { bucket, node, number: row.number, score, entry });
+        }
+    }
+    Ok(())
+}
+
+/// What holds whatever is asked: approved rules, and the weightiest constraints of the project as a whole.
+fn holding(engine: &Engine, call: &Call<'_>, asked: &Asked) -> Result<Vec<(MemoryRow, &'static str)>, Error> {
+    let constraint = Kind::parse("constraint").map_err(|error| Error::parse("kind", &error))?;
+    engine.read(call, |r| {
+        let standing = Standing::read(r, &asked.scope)?;
+        let mut all: Vec<(MemoryRow, &'static str)> =
+            standing.rules.into_iter().map(|rule| (rule.memory, "approved rule")).collect();
+        let filter = MemoryFilter {
+            visible_from: Some(asked.scope.clone()),
+            kinds: vec![constraint],
+            limit: 200,
+            ..MemoryFilter::default()
+        };
+        let mut wide = r.memories(&filter)?;
+        wide.retain(|row| row.module_path.is_none() && row.state.importance >= WEIGHTY);
+        wide.sort_by(|a, b| b.state.importance.total_cmp(&a.state.importance).then(a.number.cmp(&b.number)));
+        all.extend(wide.into_iter().take(PROJECT_WIDE).map(|row| (row, "constraint of the whole project")));
+        let mut seen = HashSet::new();
+        all.retain(|(row, _)| seen.insert(row.number));
+        Ok(all)
+    })
+}
+
+/// The signals of a found memory by their documented names.
+fn breakdown(hit: &Hit, row: &MemoryRow) -> Breakdown {
+    let evidence = &hit.found.hit.evidence;
+    let near = hit.nearness.unwrap_or_default();
+    let mut parts = Breakdown::new();
+    for (name, value) in [
+        ("semantic_similarity", f64::from(evidence.cosine.unwrap_or(0.0))),
+        ("lexical_similarity", f64::from(evidence.coverage)),
+        ("module_path_overlap", f64::from(near.path)),
+        ("tree_proximity", f64::from(near.proximity)),
+        ("symbol_overlap", f64::from(near.symbol)),
+        ("task_intent_compatibility", f64::from(near.intent)),
+        ("branch_affinity", f64::from(near.branch)),
+        ("freshness", f64::from(near.freshness)),
+        ("importance", row.state.importance),
+        ("confidence", row.state.confidence),
+        ("base_score", f64::from(hit.found.hit.score)),
+        ("final_score", hit.score()),
+    ] {
+        put(&mut parts, name, value);
+    }
+    parts
+}
+
+/// A memory's entry in a trace, as one that is returned.
+pub(super) fn memory_entry(node: &Node, score: f64, parts: Breakdown, reason: String) -> TraceEntry {
+    TraceEntry {
+        result_type: "memory",
+        result_id: node.id.clone(),
+        title: Some(node.title.clone()),
+        path: node.module_path.clone().or_else(|| node.source_path.clone()),
+        action: SELECTED,
+        score: rounded(score, 3),
+        freshness: parts.get("freshness").copied(),
+        score_breakdown: parts,
+        status: (node.status != "active").then(|| node.status.clone()),
+        reason,
+        ..TraceEntry::default()
+    }
+}
+
+impl Gathered {
+    /// Notes what a search weighed and left out, and whether it was whole.
+    fn note(&mut self, found: &Outcome) {
+        self.is_whole &= found.unsearched == 0;
+        for (hit, missed) in &found.near_misses {
+            let reason = match *missed {
+                "too little evidence" => "Below the relevance floor",
+                _ => "Ranked below the limit",
+            };
+            let (result_type, path) = match &hit.item {
+                Item::Document(part) => ("knowledge", Some(part.file.path.clone())),
+                Item::Memory(row) => ("memory", row.module_path.clone()),
+                Item::Episode(_) => continue,
+            };
+            self.excluded.push(TraceEntry {
+                result_type,
+                result_id: hit.item.id(),
+                title: hit.item.title(),
+                path,
+                action: EXCLUDED,
+                score: rounded(hit.score(), 3),
+                reason: reason.to_owned(),
+                ..TraceEntry::default()
+            });
+        }
+    }
+}
