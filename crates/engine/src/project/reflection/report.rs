@@ -23,6 +23,7 @@ use crate::{
     gate::{Gate, MAX_ENTRIES},
     memory::write,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
+    project::retrieve::meta::{Meta, meta},
     render::{Document, Mark, Render},
     request::unit,
 };
@@ -141,6 +142,8 @@ pub struct Response {
     /// What became of each candidate.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<Outcome>,
+    /// Where the report was taken, and how the project's memory is searched.
+    pub meta: Meta,
     /// Families of secrets that were blacked out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub redacted: Vec<&'static str>,
@@ -182,12 +185,14 @@ impl Operation for ReflectAndWrite {
             standing(engine, call, request.current_branch.as_deref(), request.head_commit.as_deref())?;
         if request.user_instruction_flags.iter().any(|flag| FLAGS.contains(&flag.trim())) {
             let reasons = vec!["a flag says that nothing is to be kept".to_owned()];
-            return Ok(Response { outcome: "skipped", reasons, ..Response::default() });
+            let meta = meta(engine, &standing.scope, standing.commit.as_deref());
+            return Ok(Response { outcome: "skipped", reasons, meta, ..Response::default() });
         }
         let areas = areas(engine);
         let reflection = reflect(&told.report(&request)?, &areas);
         let response = keep(engine, call, &told, (&reflection, &standing), &areas)?;
-        Ok(Response { redacted: gate.redacted, ..response })
+        let meta = meta(engine, &standing.scope, standing.commit.as_deref());
+        Ok(Response { redacted: gate.redacted, meta, ..response })
     }
 }
 
