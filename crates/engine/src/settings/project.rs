@@ -138,6 +138,9 @@ pub struct BranchMemory {
     pub mainline_promotion_requires_confirmation: bool,
     /// Days after its last change from which on an unfolded memory of a branch is archived; never when absent.
     pub branch_memory_retention_days: Option<u32>,
+    /// Parts of a system where the same statement with another value is a matter for a person: `auth`, `schema`,
+    /// `state_machine`, `retry`, any other word, or `name: word, word*` with the words that tell of it.
+    pub conflict_areas: Vec<String>,
 }
 
 impl Default for BranchMemory {
@@ -146,6 +149,7 @@ impl Default for BranchMemory {
             branch_scope_on_feature_work: FeatureScope::CurrentBranch,
             mainline_promotion_requires_confirmation: true,
             branch_memory_retention_days: None,
+            conflict_areas: ["auth", "schema", "state_machine", "retry"].map(str::to_owned).into(),
         }
     }
 }

@@ -182,6 +182,14 @@ pub const PROJECT_KEYS: &[Key] = &[
         },
         ..NONE
     },
+    Key {
+        name: "memory.conflict_areas",
+        sort: Sort::Texts,
+        project: Narrowing::Adds,
+        get: |c| list(&c.project.memory.conflict_areas),
+        set: |c, v| texts(v, &mut c.project.memory.conflict_areas),
+        ..NONE
+    },
     Key { name: "privacy.mode", sort: Sort::Word(&["local"]), get: |_| Some("local".into()), ..NONE },
     Key { name: "privacy.redact_secrets", sort: Sort::Always(true), get: |_| on(true), ..NONE },
     Key { name: "privacy.allow_network_embedding", sort: Sort::Always(false), get: |_| on(false), ..NONE },

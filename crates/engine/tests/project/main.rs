@@ -5,6 +5,8 @@ mod branches;
 mod files;
 mod identity;
 mod layout;
+#[path = "../maintain_support/mod.rs"]
+mod maintain_support;
 mod questions;
 mod reflection;
 mod repository;

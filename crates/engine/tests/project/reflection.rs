@@ -528,3 +528,36 @@ fn evidence_is_added_once_and_a_constraint_is_promoted_by_a_person_alone() {
     );
     assert_eq!(s.fails("mark_stale", json!({ "node": "mem_zzzzzz", "reason": "r" })), ErrorKind::Invalid);
 }
+
+#[test]
+fn a_person_with_the_passphrase_makes_a_rule_of_what_an_agent_reported() {
+    let mut s = crate::maintain_support::home(7);
+    crate::maintain_support::become_owner(&mut s);
+    s.scope = Scope::project("web");
+    let secret = s.secret.take();
+    s.set_kind(PrincipalKind::Agent);
+    let report = json!({
+        "task": "Look", "outcome": LESSON, "verification_status": "tests_passed",
+        "discovered_constraints": ["A worker never reads the queue without the lock"],
+        "changed_files": [s.home.outside().join("elsewhere/worker.py")],
+    });
+    let reported = reflect(&s, report)["candidates"][0]["id"].clone();
+    assert_eq!(stored(&s, &reported).source, "post_task_reflection: worker.py", "no path of the machine");
+    let proposed = s.ok(
+        "reflect",
+        json!({ "text": "Batches are written before the lock is given back", "kind": "insight" }),
+    );
+    (s.principal, s.secret) = (Principal::new(PrincipalKind::Human, "test"), secret);
+    let rule = s.ok("promote_memory", json!({ "node": reported, "reason": "it holds" }));
+    assert_eq!((&rule["action"], &rule["id"]), (&json!("rule"), &reported), "{rule}");
+    assert_eq!(shown(&s, &reported)["layer"], "P0");
+    let approved = s.ok("promote_memory", json!({ "node": proposed["id"] }));
+    assert_eq!(
+        (&approved["action"], &approved["beside"]),
+        (&json!("approved"), &json!("create")),
+        "{approved}"
+    );
+    assert_eq!(shown(&s, &proposed["id"])["status"], "active");
+    assert_eq!(s.fails("promote_memory", json!({ "node": proposed["id"] })), ErrorKind::Conflict);
+    assert_eq!(s.ok("doctor", json!({}))["healthy"], true);
+}

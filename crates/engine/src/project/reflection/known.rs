@@ -4,7 +4,7 @@ use strata_core::{
     duplicate,
     memory::{Kind, Layer, Status},
     principal::PrincipalKind,
-    project::{likeness::Node, promotion::Known},
+    project::{areas::Areas, likeness::Node, promotion::Known},
     scope::Scope,
 };
 use strata_store::{index::SourceKind, ledger::MemoryRow};
@@ -28,6 +28,11 @@ pub const SUM: &str = "compacted";
 const COMPARED: usize = 24;
 /// Characters of a text that are searched with.
 const SEARCHED: usize = 600;
+
+/// The parts of a system where the same statement with another value is a matter for a person.
+pub fn areas(engine: &Engine) -> Areas {
+    Areas::configured(&engine.settings().config.project.memory.conflict_areas)
+}
 
 /// The kinds of a project's tree, as the store takes them.
 pub fn kinds() -> Vec<Kind> {

@@ -25,6 +25,15 @@ pub struct Standing {
     pub commit: Option<String>,
 }
 
+impl Standing {
+    /// Where whoever reads what is written there stands: on the caller's own branch it sees those that it descends from.
+    pub fn reader(&self, call: &Call<'_>) -> Scope {
+        let own = self.scope.branch.is_some() && self.scope.branch == call.scope.branch;
+        let ancestors = if own { call.scope.ancestors.clone() } else { Vec::new() };
+        Scope { ancestors, ..self.scope.clone() }
+    }
+}
+
 /// The place of a write by this caller. `branch` and `commit` win over what is checked out, and that over where the
 /// caller stands: the branch may have been changed since.
 ///

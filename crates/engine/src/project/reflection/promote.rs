@@ -94,7 +94,7 @@ pub fn promote(
     areas: &Areas,
 ) -> Result<Outcome, Error> {
     let candidate = incoming.candidate;
-    let rows = like(engine, call, &incoming.standing.scope, (&candidate.title, &candidate.text))?;
+    let rows = like(engine, call, &incoming.standing.reader(call), (&candidate.title, &candidate.text))?;
     let known: Vec<_> = rows.iter().map(|row| compared(call, &incoming.standing.scope, row)).collect();
     let node = Node {
         kind: candidate.kind,

@@ -5,13 +5,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_core::{
-    memory::Status,
-    project::{areas::Areas, promotion::decide},
-};
+use strata_core::{memory::Status, project::promotion::decide};
 use strata_store::ledger::{MemoryRow, ReviewFilter};
 
-use super::known::{compared, like, node};
+use super::known::{areas, compared, like, node};
 use crate::{
     engine::Engine,
     error::Error,
@@ -114,7 +111,7 @@ fn approve(
     })?;
     let rows = like(engine, call, &memory.scope, (&memory.title, &memory.body))?;
     let known: Vec<_> = rows.iter().map(|row| compared(call, &memory.scope, row)).collect();
-    let decision = decide(&node(memory), &known, &Areas::default());
+    let decision = decide(&node(memory), &known, &areas(engine));
     let done = Approve::run(engine, call, ApproveRequest { id: review.id, note })?;
     Ok(Response {
         id: done.id,

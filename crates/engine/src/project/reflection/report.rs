@@ -1,5 +1,7 @@
 //! `reflect_and_write`: what finished work taught, kept as memories of the project.
 
+use std::path::Path;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_core::project::{
@@ -11,15 +13,17 @@ use strata_core::project::{
 use strata_store::ledger::EvidenceRow;
 
 use super::{
+    known::areas,
     place::{Standing, standing},
     promote::{Incoming, Outcome, promote},
 };
 use crate::{
     engine::Engine,
     error::Error,
-    gate::Gate,
+    gate::{Gate, MAX_ENTRIES},
     memory::write,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
+    project::retrieve::meta::{Meta, meta},
     render::{Document, Mark, Render},
     request::unit,
 };
@@ -138,6 +142,8 @@ pub struct Response {
     /// What became of each candidate.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<Outcome>,
+    /// Where the report was taken, and how the project's memory is searched.
+    pub meta: Meta,
     /// Families of secrets that were blacked out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub redacted: Vec<&'static str>,
@@ -174,18 +180,32 @@ impl Operation for ReflectAndWrite {
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let mut gate = Gate::default();
-        let told = Told::read(&mut gate, &request)?;
+        let told = Told::read(engine, &mut gate, &request)?;
         let standing =
             standing(engine, call, request.current_branch.as_deref(), request.head_commit.as_deref())?;
         if request.user_instruction_flags.iter().any(|flag| FLAGS.contains(&flag.trim())) {
             let reasons = vec!["a flag says that nothing is to be kept".to_owned()];
-            return Ok(Response { outcome: "skipped", reasons, ..Response::default() });
+            let meta = meta(engine, &standing.scope, standing.commit.as_deref());
+            return Ok(Response { outcome: "skipped", reasons, meta, ..Response::default() });
         }
-        let areas = Areas::default();
+        let areas = areas(engine);
         let reflection = reflect(&told.report(&request)?, &areas);
         let response = keep(engine, call, &told, (&reflection, &standing), &areas)?;
-        Ok(Response { redacted: gate.redacted, ..response })
+        let meta = meta(engine, &standing.scope, standing.commit.as_deref());
+        Ok(Response { redacted: gate.redacted, meta, ..response })
     }
+}
+
+/// A file as the project names it: what lies elsewhere on the machine is known by its name alone.
+fn relative(engine: &Engine, file: &str) -> String {
+    let path = Path::new(file);
+    if !path.is_absolute() {
+        return file.to_owned();
+    }
+    let root = engine.settings().project_root.as_deref();
+    let below = root.and_then(|root| path.strip_prefix(root).ok());
+    let kept = below.or_else(|| path.file_name().map(Path::new)).unwrap_or(path);
+    kept.to_string_lossy().replace('\\', "/")
 }
 
 /// A report through the gate.
@@ -204,12 +224,15 @@ struct Told {
 }
 
 impl Told {
-    fn read(gate: &mut Gate, request: &Request) -> Result<Self, Error> {
+    fn read(engine: &Engine, gate: &mut Gate, request: &Request) -> Result<Self, Error> {
+        let files: Vec<String> =
+            request.changed_files.iter().take(MAX_ENTRIES).map(|file| relative(engine, file)).collect();
+        let symbols = &request.touched_symbols[..request.touched_symbols.len().min(MAX_ENTRIES)];
         Ok(Self {
             task: gate.body("task", &request.task)?,
             outcome: gate.body("outcome", &request.outcome)?,
-            files: gate.list("changed_files", &request.changed_files)?,
-            symbols: gate.list("touched_symbols", &request.touched_symbols)?,
+            files: gate.list("changed_files", &files)?,
+            symbols: gate.list("touched_symbols", symbols)?,
             module_path: gate.field("module_path", request.module_path.as_deref())?,
             constraints: gate.list("discovered_constraints", &request.discovered_constraints)?,
             procedures: gate.list("discovered_procedures", &request.discovered_procedures)?,

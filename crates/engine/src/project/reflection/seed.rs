@@ -3,13 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_core::project::{
-    areas::Areas,
     gates::Candidate,
     readme::{self, Found},
     wording::headline,
 };
 
 use super::{
+    known::areas,
     place::{Standing, standing},
     promote::{Incoming, promote},
 };
@@ -210,7 +210,7 @@ fn store(
     standing: &Standing,
     candidates: &[Candidate],
 ) -> Result<Response, Error> {
-    let areas = Areas::default();
+    let areas = areas(engine);
     let mut response = Response::default();
     for candidate in candidates {
         let incoming =

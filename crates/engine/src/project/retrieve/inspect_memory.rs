@@ -16,7 +16,10 @@ use crate::{
     error::Error,
     memory::reference::{Reference, sees_scope},
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
-    project::node::{self, Evidence, Node},
+    project::{
+        node::{self, Evidence, Node},
+        reflection::tree,
+    },
     render::{Block, Document, Mark, Record, Render, Trust, counted, rounded},
 };
 
@@ -50,6 +53,9 @@ pub struct Response {
     pub memory: Node,
     /// What stands below it, each before what stands below that, oldest first.
     pub children: Vec<Node>,
+    /// What those directly below it say: made of them whenever it is asked for, no part of its summary.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub consolidated: String,
     /// Memories that it is related to.
     pub related_memories: Vec<Node>,
     /// What it rests on.
@@ -153,6 +159,7 @@ impl Response {
         }
         Ok(Self {
             children: node::nodes(r, &below, false)?,
+            consolidated: tree::consolidated(r, call, row, &r.history(row.number)?)?,
             related_memories,
             evidence_refs,
             conflicts: node::nodes(r, &disputed, false)?,

@@ -47,7 +47,7 @@ pub struct Meta {
 }
 
 /// How retrieval goes for a reader in `scope`; `commit` is what the caller says is checked out.
-pub(super) fn meta(engine: &Engine, scope: &Scope, commit: Option<&str>) -> Meta {
+pub(crate) fn meta(engine: &Engine, scope: &Scope, commit: Option<&str>) -> Meta {
     let mut meta = Meta { bootstrap_status: bootstrap(engine), git_available: true, ..Meta::default() };
     meta.tell_place(engine, scope, commit);
     meta.tell_meaning(engine);
