@@ -289,7 +289,7 @@ mod tests {
         for table in ["meta", "memories", "relations", "tenants", "postings"] {
             assert!(tables().contains(table), "{table}");
         }
-        assert_eq!(tables().len(), 31 + 13);
+        assert_eq!(tables().len(), 33 + 13);
     }
 
     #[test]

@@ -254,7 +254,7 @@ fn unknown_toolsets_are_named_with_the_known() {
     let output = strata(&home).run(["serve", "--toolsets", "core,nope"]).failure(2);
     assert!(
         output.stderr.contains("nope")
-            && output.stderr.contains("core, governance, compat, layered, layered-daily, admin"),
+            && output.stderr.contains("core, governance, compat, layered, layered-daily, project, admin"),
         "{}",
         output.stderr
     );

@@ -9,7 +9,7 @@ use strata_testkit::{
 
 use crate::strata;
 
-const ALL_TOOLSETS: &[&str] = &["--toolsets", "core,governance,compat,layered,admin"];
+const ALL_TOOLSETS: &[&str] = &["--toolsets", "core,governance,compat,layered,project,admin"];
 
 #[test]
 fn p_layer_c67_a_round_trip_works_in_both_eras() {

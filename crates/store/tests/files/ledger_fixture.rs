@@ -24,10 +24,11 @@ use strata_store::{
     Control, StoreError,
     faults::FaultPlan,
     ledger::{
-        AccessKind, AccessRow, DigestLink, EntityFilter, EpisodeFilter, EvidenceRow, Ledger, LedgerRead,
-        LedgerWrite, MemoryFilter, MemoryRelation, Mention, NewAudit, NewEntity, NewEpisode, NewGeneration,
-        NewJob, NewL0Entry, NewMemory, NewRelation, NewReview, NewSnapshot, NewSource, PurgedKind, RawKind,
-        RuleAttributes, SCHEMA, Seq, SourceState, State, TodoOrigin, TodoVersion, VaultChange, set_hash,
+        AccessKind, AccessRow, BranchSeen, DigestLink, EntityFilter, EpisodeFilter, EvidenceRow, Ledger,
+        LedgerRead, LedgerWrite, MemoryFilter, MemoryRelation, Mention, NewAudit, NewEntity, NewEpisode,
+        NewGeneration, NewJob, NewL0Entry, NewMemory, NewRelation, NewReview, NewSnapshot, NewSource,
+        PurgedKind, RawKind, RuleAttributes, SCHEMA, Seq, SourceState, State, TodoOrigin, TodoVersion,
+        VaultChange, set_hash,
     },
 };
 
@@ -300,6 +301,13 @@ fn fill_newer(fixture: &Fixture) -> Result<(), StoreError> {
         })?;
         let relation = Relation::DependsOn;
         w.relate_memories(&[MemoryRelation { source: digest, relation, target: number, at }], seq)?;
+        let seen = BranchSeen {
+            tip: "1a2b3c".into(),
+            own_tip: String::new(),
+            judged: String::new(),
+            review: String::new(),
+        };
+        w.note_branch("app", "feature", &seen)?;
         fill_knowledge(w, seq)?;
         let seq = audited(w, "snapshot_create", "start")?;
         let rows = w.live_at(seq.get())?;
