@@ -15,7 +15,7 @@ use strata_engine::{
 };
 use strata_store::{
     Control, Server,
-    ledger::{LOCAL, NewJob},
+    ledger::{BranchSeen, LOCAL, NewJob},
 };
 use strata_testkit::{
     home::TestHome,
@@ -156,6 +156,12 @@ pub(crate) fn fill_every_table(s: &mut Session) {
     s.ok("get_access_stats", json!({}));
     s.scope = Scope::project("atlas");
     s.remember("atlas builds on Tuesdays");
+    let lesson = "The worker read the queue before it took the lock, so two of them took one batch; now it locks first.";
+    for outcome in [lesson.to_owned(), format!("{lesson} It gives the lock back when the batch is written.")]
+    {
+        let report = json!({ "task": "Fix crash of the queue worker", "outcome": outcome, "verification_status": "tests_passed" });
+        s.ok("reflect_and_write", report);
+    }
     s.scope = Scope::user();
     s.home.file("notes/mill.md", "# The mill\n\ngrinds 小麦\n");
     s.ok("index", json!({ "path": s.home.outside().join("notes") }));
@@ -169,6 +175,12 @@ pub(crate) fn fill_every_table(s: &mut Session) {
     let told = ledger.write(&Control::default(), s.engine.clock().now(), |w| {
         w.queue_job(&job)?;
         w.ensure_project("atlas", "Atlas")?;
+        let (tip, none) = ("1a2b3c".to_owned(), String::new());
+        w.note_branch(
+            "atlas",
+            "feature",
+            &BranchSeen { tip, own_tip: none.clone(), judged: none.clone(), review: none },
+        )?;
         w.alias_project("the old atlas", "atlas")
     });
     told.expect("written");
