@@ -75,7 +75,7 @@ impl ParsedFile {
         self.entries().get(index).map_or("", |entry| body_of(&self.text, entry))
     }
 
-    /// The position of the section that `heading` names, as [`Outline::find`] has it.
+    /// The position of the section that `heading` names, as `Outline::find` has it.
     pub fn find(&self, heading: &str, ordinal: Option<usize>) -> Option<usize> {
         find_entry(self.entries(), heading, ordinal)
     }
