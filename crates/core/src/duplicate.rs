@@ -20,12 +20,12 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use unicode_normalization::UnicodeNormalization;
-
 use polarity::Polar;
 use reading::{Reading, Role, Token, Unit};
 use sample::WHOLE_BYTES;
 use values::Value;
+
+use crate::composed::nfc;
 
 /// How one text stands to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -114,8 +114,7 @@ const MAX_DIFFERENCES: usize = 64;
 /// The form under which two texts are the same content: NFC, `\n` line ends, no space at the end of
 /// lines or of the text.
 pub fn identity(text: &str) -> String {
-    let composed: String = text.nfc().collect();
-    let unified = composed.replace("\r\n", "\n").replace('\r', "\n");
+    let unified = nfc(text).replace("\r\n", "\n").replace('\r', "\n");
     let lines: Vec<&str> = unified.split('\n').map(str::trim_end).collect();
     let mut joined = lines.join("\n");
     joined.truncate(joined.trim_end().len());

@@ -10,6 +10,7 @@ pub mod analysis;
 pub mod budget;
 pub mod cancel;
 pub mod chain;
+mod composed;
 pub mod digest;
 pub mod duplicate;
 pub mod error;

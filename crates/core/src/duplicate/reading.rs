@@ -1,15 +1,15 @@
 //! A text as the sequence of what it is compared by: words, values and polar words.
 
-use std::{collections::HashSet, ops::Range, sync::LazyLock};
+use std::{borrow::Cow, collections::HashSet, ops::Range, sync::LazyLock};
 
 use rust_stemmers::{Algorithm, Stemmer};
-use unicode_normalization::UnicodeNormalization;
 
 use super::{
     polarity::{self, Piece, Polar},
     shingle,
     values::{Value, values},
 };
+use crate::composed::nfkc;
 
 /// What a token counts as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +90,10 @@ static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::
 
 /// Reads a text: NFKC, values first, then words of the rest.
 pub(super) fn read(text: &str) -> Reading {
-    let text: String = text.nfkc().map(|c| if c == '’' { '\'' } else { c }).collect();
+    let mut text = nfkc(text);
+    if text.contains('’') {
+        text = Cow::Owned(text.replace('’', "'"));
+    }
     let found = values(&text);
     let mut reader = Reader { text: &text, tokens: Vec::new(), units: Vec::new() };
     let mut from = 0;
@@ -147,9 +150,13 @@ impl Reader<'_> {
 
     fn word(&mut self, run: &str, next: Option<&str>) {
         let lower = run.to_lowercase();
-        let bare = lower.replace('\'', "");
+        let mut bare = Cow::Borrowed(lower.as_str());
+        if bare.contains('\'') {
+            bare = Cow::Owned(bare.replace('\'', ""));
+        }
         let next = next.map(str::to_lowercase);
         if let Some(polar) = polarity::english(&bare, next.as_deref()) {
+            let bare = bare.into_owned();
             return self.push(bare.clone(), bare, Role::Polar(polar), 1.0);
         }
         let base = lower.strip_suffix("'s").unwrap_or(&lower);

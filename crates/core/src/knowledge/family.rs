@@ -3,7 +3,7 @@
 //! `Release process 2026-10-01` and `Release process 2026-10-12` are one subject told twice; the write path asks for one
 //! section instead.
 
-use std::sync::LazyLock;
+use std::{borrow::Cow, sync::LazyLock};
 
 use regex::Regex;
 
@@ -30,7 +30,20 @@ static VARYING: LazyLock<Regex> = LazyLock::new(|| {
 /// What remains of a heading in lower case when everything that varies, and all but letters and digits, is taken out.
 /// Empty when nothing remains: such a heading has no family.
 pub fn skeleton(heading: &str) -> String {
-    stripped(heading).chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    letters(&stripped(heading))
+}
+
+/// The letters and digits of a text, in lower case.
+fn letters(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    for c in text.chars().filter(|c| c.is_alphanumeric()) {
+        if c.is_ascii() {
+            kept.push(c.to_ascii_lowercase());
+        } else {
+            kept.extend(c.to_lowercase());
+        }
+    }
+    kept
 }
 
 /// The heading without what varies, as it is embedded: `Release process 2026-10-01 (v3.2)` is `Release process`. The heading
@@ -58,8 +71,9 @@ pub fn joined(heading: &str, existing: &[&str], min_family: usize) -> Vec<usize>
 
 /// What the members of a family share: the skeleton, and the numbers that name a thing. `None` for a heading without a family.
 fn family_key(heading: &str) -> Option<(String, Vec<String>)> {
-    let skeleton = skeleton(heading);
-    (!skeleton.is_empty()).then(|| (skeleton, telling_numbers(heading)))
+    let steady = without_varying(heading);
+    let skeleton = letters(&without_bare_numbers(&steady));
+    (!skeleton.is_empty()).then(|| (skeleton, telling_numbers(&steady)))
 }
 
 /// Every family among `headings`, also of one member, by position, in the order of the first.
@@ -103,12 +117,34 @@ pub fn is_consolidated(members: usize, old_bytes: usize, new_bytes: usize, ceili
 }
 
 fn stripped(heading: &str) -> String {
-    without_bare_numbers(&VARYING.replace_all(heading, " "))
+    without_bare_numbers(&without_varying(heading))
 }
 
-/// The bare numbers of a heading that are no years and no part of what varies.
-fn telling_numbers(heading: &str) -> Vec<String> {
-    let steady = VARYING.replace_all(heading, " ");
+fn without_varying(heading: &str) -> Cow<'_, str> {
+    if may_vary(heading) { VARYING.replace_all(heading, " ") } else { Cow::Borrowed(heading) }
+}
+
+/// Whether anything of [`VARYING`] can be found in a heading: each of its parts has one of these signs, or a dot, hyphen or
+/// slash between two digits.
+fn may_vary(heading: &str) -> bool {
+    let (mut before, mut last) = (false, ' ');
+    for c in heading.chars() {
+        if matches!(c, '(' | '（' | '年' | '년' | '月' | '월' | '第' | '제') {
+            return true;
+        }
+        let is_digit = c.is_numeric();
+        if is_digit && before && matches!(last, '.' | '-' | '/') {
+            return true;
+        }
+        // Whether a digit stands before what will be the last character.
+        before = if matches!(c, '.' | '-' | '/') { last.is_numeric() } else { false };
+        last = c;
+    }
+    false
+}
+
+/// The bare numbers of a heading without what varies, but years.
+fn telling_numbers(steady: &str) -> Vec<String> {
     let is_year = |word: &&str| word.len() == 4 && (word.starts_with("19") || word.starts_with("20"));
     let words = steady.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     let bare = words.filter(|word| (3..=4).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_digit()));
@@ -150,6 +186,8 @@ mod tests {
             ("db2024x 12", "db2024x12"),
         ] {
             assert_eq!(skeleton(heading), expected, "{heading}");
+            let (steady, found) = (without_varying(heading), VARYING.replace_all(heading, " "));
+            assert_eq!(steady, found, "a look at a heading overlooks nothing that varies");
         }
         assert_eq!(steady_heading("Release process 2026-10-01 (v3.2)"), "Release process");
         assert_eq!(steady_heading("2026-10-01"), "2026-10-01");

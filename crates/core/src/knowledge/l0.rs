@@ -253,8 +253,9 @@ fn keywords(text: &str, said: &str) -> Vec<String> {
         let place = counts.len();
         counts.entry(word).or_insert((0, place)).0 += 1;
     }
-    let mut found: Vec<(Cow<'_, str>, (usize, usize))> = counts.into_iter().collect();
-    let said: HashSet<Cow<'_, str>> = words(said).collect();
+    let mut found: Vec<(Cow<'_, str>, (usize, usize))> =
+        counts.into_iter().filter(|(word, _)| is_telling(word)).collect();
+    let said: HashSet<Cow<'_, str>> = words(said).filter(|word| is_telling(word)).collect();
     let is_new = |word: &Cow<'_, str>| !said.contains(word);
     if found.iter().any(|(word, _)| is_new(word)) {
         found.retain(|(word, _)| is_new(word));
@@ -263,16 +264,18 @@ fn keywords(text: &str, said: &str) -> Vec<String> {
     found.into_iter().take(KEYWORDS).map(|(word, _)| word.into_owned()).collect()
 }
 
-/// The words of a text that can be keywords, in small letters.
+/// The words of a text, in small letters.
 fn words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     let runs = text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-')).flat_map(runs);
-    let can_be = |word: &Cow<'_, str>| {
-        let is_ascii = word.is_ascii();
-        let length = if is_ascii { word.len() } else { word.chars().count() };
-        let is_word = length >= 2 && word.starts_with(char::is_alphabetic) && !is_stop(word);
-        is_word && (is_ascii || length <= MAX_RUN)
-    };
-    runs.map(|word| small(word.trim_matches(['_', '-']))).filter(can_be)
+    runs.map(|word| small(word.trim_matches(['_', '-']))).filter(|word| word.len() > 1)
+}
+
+/// Whether a word can be a keyword.
+fn is_telling(word: &str) -> bool {
+    let is_ascii = word.is_ascii();
+    let length = if is_ascii { word.len() } else { word.chars().count() };
+    let is_word = length >= 2 && word.starts_with(char::is_alphabetic) && !is_stop(word);
+    is_word && (is_ascii || length <= MAX_RUN)
 }
 
 fn small(word: &str) -> Cow<'_, str> {
@@ -290,6 +293,9 @@ fn without_comments(text: &str) -> impl Iterator<Item = &str> {
 fn runs(word: &str) -> impl Iterator<Item = &str> {
     let mut rest = word;
     std::iter::from_fn(move || {
+        if rest.is_ascii() {
+            return (!rest.is_empty()).then(|| std::mem::take(&mut rest));
+        }
         let is_ascii = rest.chars().next()?.is_ascii();
         let end = rest.find(|c: char| c.is_ascii() != is_ascii).unwrap_or(rest.len());
         let (run, after) = rest.split_at(end);

@@ -2,9 +2,12 @@
 
 use std::fmt;
 
-use unicode_normalization::{UnicodeNormalization, char::canonical_combining_class};
+use unicode_normalization::char::canonical_combining_class;
 
-use crate::redact::is_invisible;
+use crate::{
+    composed::{nfc, nfkc},
+    redact::is_invisible,
+};
 
 /// A name that is one file or folder on Linux, macOS and Windows alike.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,7 +54,21 @@ impl Name {
 
     /// Reads a name: outer spaces go, accents are composed.
     pub fn parse(text: &str) -> Result<Self, NameError> {
-        let name: String = text.trim().nfc().collect();
+        let name = nfc(text.trim()).into_owned();
+        if !is_plain(&name) {
+            Self::look_at(&name)?;
+        }
+        if is_device(&name) {
+            return Err(NameError::Device(name));
+        }
+        if name.len() > Self::MAX_BYTES {
+            return Err(NameError::TooLong(name.len()));
+        }
+        Ok(Self(name))
+    }
+
+    /// Refuses what is in no name.
+    fn look_at(name: &str) -> Result<(), NameError> {
         if name.chars().all(|c| c.is_whitespace() || is_unseen(c)) {
             return Err(NameError::Empty);
         }
@@ -64,17 +81,11 @@ impl Name {
         if let Some(found) = name.chars().find(|c| ['<', '>', ':', '"', '|', '?', '*'].contains(c)) {
             return Err(NameError::Forbidden(found));
         }
-        let are_dots = name.nfkc().all(|c| c == '.' || c.is_whitespace() || is_unseen(c));
+        let are_dots = nfkc(name).chars().all(|c| c == '.' || c.is_whitespace() || is_unseen(c));
         if are_dots || name.starts_with('.') || name.ends_with('.') {
             return Err(NameError::Dot);
         }
-        if is_device(&name) {
-            return Err(NameError::Device(name));
-        }
-        if name.len() > Self::MAX_BYTES {
-            return Err(NameError::TooLong(name.len()));
-        }
-        Ok(Self(name))
+        Ok(())
     }
 
     /// Reads a name that is to be taken as it stands: what [`Name::parse`] would mend is refused.
@@ -101,7 +112,7 @@ impl Name {
     /// The form under which two names are the same file to a person: `My Note`, `my-note` and `my_note` are one, and
     /// what cannot be seen tells nothing apart.
     pub fn key(&self) -> String {
-        let folded: String = self.0.nfkc().collect::<String>().to_lowercase();
+        let folded = nfkc(&self.0).to_lowercase();
         let mut key = String::with_capacity(folded.len());
         for c in folded.chars().filter(|c| !is_unseen(*c)) {
             let is_gap = c.is_whitespace() || c == '-' || c == '_';
@@ -173,6 +184,12 @@ impl fmt::Display for VaultPath {
     }
 }
 
+/// Whether a name has nothing but ASCII letters, digits, hyphens and underscores, as most have.
+fn is_plain(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    !name.is_empty() && name.bytes().all(is_plain)
+}
+
 /// What leads into a folder, on some system or to the eye.
 fn is_separator(c: char) -> bool {
     ['/', '\\', '\u{2044}', '\u{2215}', '\u{29f5}', '\u{29f8}', '\u{ff0f}', '\u{ff3c}', '\u{fe68}']
@@ -192,9 +209,16 @@ fn is_control(c: char) -> bool {
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
+/// Bytes of `conout$`.
+const LONGEST_DEVICE: usize = 7;
+
 /// Names that Windows keeps for devices, whatever follows a dot.
 fn is_device(name: &str) -> bool {
-    let stem = name.split('.').next().unwrap_or(name).trim_end().to_lowercase();
+    let stem = name.split('.').next().unwrap_or(name).trim_end();
+    if stem.len() > LONGEST_DEVICE {
+        return false;
+    }
+    let stem = stem.to_lowercase();
     let numbered = |prefix: &str| {
         let mut rest = stem.strip_prefix(prefix).unwrap_or("").chars();
         matches!(rest.next(), Some('0'..='9' | '¹' | '²' | '³')) && rest.next().is_none()

@@ -49,8 +49,14 @@ impl Words {
     pub(super) fn shared_with(&self, text: &str) -> f64 {
         let mut seen = vec![false; self.sorted.len()];
         let mut count = 0;
+        // Most words are none of these, and are told so without a search.
+        let mut low = [0_u64; 16];
+        self.sorted.iter().for_each(|word| low[(word >> 6 & 15) as usize] |= 1 << (word & 63));
         read(text, |word| {
             count += 1;
+            if low[(word >> 6 & 15) as usize] >> (word & 63) & 1 == 0 {
+                return;
+            }
             if let Ok(at) = self.sorted.binary_search(&word) {
                 seen[at] = true;
             }
@@ -78,6 +84,15 @@ fn read(text: &str, mut word: impl FnMut(u64)) {
     let mix = |hash: u64, c: char| (hash ^ u64::from(u32::from(c))).wrapping_mul(0x0000_0100_0000_01b3);
     let (mut open, mut before) = (None, None);
     for c in text.chars() {
+        if c.is_ascii() {
+            if c.is_ascii_alphanumeric() {
+                open = Some(mix(open.unwrap_or(START), c.to_ascii_lowercase()));
+            } else if let Some(done) = open.take() {
+                word(done);
+            }
+            before = None;
+            continue;
+        }
         let wide = is_unspaced(c);
         if wide || !c.is_alphanumeric() {
             open.take().into_iter().for_each(&mut word);

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use unicode_normalization::UnicodeNormalization;
-
 use super::{LineCounter, content_start, headings};
+use crate::composed::nfc;
 
 /// A `##` heading and its body: the unit of knowledge.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -173,8 +172,15 @@ pub fn find_entry(entries: &[Entry], heading: &str, ordinal: Option<usize>) -> O
 
 /// The form under which two headings name the same section: composed, lower case, single spaces.
 pub fn heading_key(heading: &str) -> String {
-    let composed: String = heading.nfc().collect();
-    composed.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
+    let small = nfc(heading).to_lowercase();
+    let mut key = String::with_capacity(small.len());
+    for word in small.split_whitespace() {
+        if !key.is_empty() {
+            key.push(' ');
+        }
+        key.push_str(word);
+    }
+    key
 }
 
 /// A heading as a caller gives it, without leading `#` and spaces, and without a closing run of `#`.
