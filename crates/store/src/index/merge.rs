@@ -87,17 +87,17 @@ fn next_rows(
 ) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
     let mut bound: Option<String> = None;
     let mut read: Vec<(String, usize, Vec<u8>)> = Vec::new();
+    // With the number in it, not bound to it: SQLite would plan it anew each time.
+    let sql = format!(
+        "SELECT term, data FROM postings
+         WHERE tenant = $1 AND collection = $2 AND segment = $3 AND term > $4 ORDER BY term LIMIT {CHUNK}"
+    );
     for (input, segment) in inputs.iter().enumerate() {
         let before = read.len();
-        tx.for_each(
-            "SELECT term, data FROM postings
-             WHERE tenant = $1 AND collection = $2 AND segment = $3 AND term > $4 ORDER BY term LIMIT $5",
-            params![of.tenant, of.id, segment.id, after, CHUNK],
-            |row| {
-                read.push((row.get(0)?, input, row.get(1)?));
-                Ok(())
-            },
-        )?;
+        tx.for_each(&sql, params![of.tenant, of.id, segment.id, after], |row| {
+            read.push((row.get(0)?, input, row.get(1)?));
+            Ok(())
+        })?;
         if read.len() - before == CHUNK as usize {
             let last = &read[read.len() - 1].0;
             if bound.as_ref().is_none_or(|bound| last < bound) {

@@ -118,10 +118,9 @@ impl LedgerRead<'_> {
         let [states, ..] = &FEEDS;
         let mut values = params![self.tenant, cursor.seq].to_vec();
         let behind = states.behind(cursor, &mut values);
-        values.push(Param::Integer(i64::try_from(limit).unwrap_or(i64::MAX)));
-        let (seq, limit) = (states.seq, values.len());
+        let seq = states.seq;
         let sql =
-            format!("SELECT {seq}, number FROM {behind} ORDER BY {seq} DESC, number DESC LIMIT ${limit}");
+            format!("SELECT {seq}, number FROM {behind} ORDER BY {seq} DESC, number DESC LIMIT {limit}");
         let mut found = self
             .transaction
             .query(&sql, &values, |row| Ok(Change { seq: row.get(0)?, what: (states.what)(row.get(1)?) }))?;
@@ -138,15 +137,16 @@ impl LedgerRead<'_> {
         Ok(counts.into_iter().sum())
     }
 
-    /// What each feed has behind `cursor`, one more than `limit` of it, in one statement.
+    /// What each feed has behind `cursor`, one more than `limit` of it, in one statement. Callers have a few limits, so
+    /// that the number stands in the statement: SQLite would plan anew whenever another value is bound to it.
     fn feeds(&self, cursor: ChangeCursor, limit: usize) -> Result<Vec<(ChangeCursor, Change)>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
-        let mut values = params![self.tenant, cursor.seq, limit].to_vec();
+        let mut values = params![self.tenant, cursor.seq].to_vec();
         let part = |feed: &Feed| {
             let (table, seq, behind) = (feed.table, feed.seq, feed.behind(cursor, &mut values));
             format!(
                 "SELECT feed, seq, number FROM (SELECT {table} AS feed, {seq} AS seq, number FROM {behind}
-                     ORDER BY {seq}, number LIMIT $3) f{table}"
+                     ORDER BY {seq}, number LIMIT {limit}) f{table}"
             )
         };
         let sql = FEEDS.iter().map(part).collect::<Vec<_>>().join(" UNION ALL ");

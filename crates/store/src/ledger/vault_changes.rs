@@ -122,7 +122,7 @@ impl LedgerRead<'_> {
     }
 
     /// The changes after a place in the order of changes, oldest first, at most `limit`: what a rendering that ends there
-    /// lacks.
+    /// lacks. The number stands in the statement, which SQLite would plan anew for each value that is bound to it.
     pub fn vault_changes_after(
         &self,
         seq: i64,
@@ -131,11 +131,9 @@ impl LedgerRead<'_> {
     ) -> Result<Vec<VaultChange>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM vault_changes
-             WHERE tenant = $1 AND (seq > $2 OR (seq = $2 AND ordinal > $3)) ORDER BY seq, ordinal LIMIT $4"
+             WHERE tenant = $1 AND (seq > $2 OR (seq = $2 AND ordinal > $3)) ORDER BY seq, ordinal LIMIT {limit}"
         );
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.transaction
-            .query(&sql, params![self.tenant, seq, ordinal, limit], |row| self.vault_change_from(row))
+        self.transaction.query(&sql, params![self.tenant, seq, ordinal], |row| self.vault_change_from(row))
     }
 
     /// The place, as (seq, ordinal), of the change of the second from `at` on that clients know by `id`: they are told no parts

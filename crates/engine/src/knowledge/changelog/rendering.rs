@@ -47,11 +47,15 @@ fn bring_up(engine: &Engine, call: &Call<'_>, path: &Path) -> Result<(), Error> 
         let page = engine.read(call, |r| r.vault_changes_after(end.0, end.1, PAGE))?;
         let Some(last) = page.last() else { return Ok(()) };
         end = (last.seq, last.ordinal);
+        let is_last = page.len() < PAGE;
         let mut text = String::new();
         for change in page {
             add(&mut text, &Line::try_from(change)?)?;
         }
         append(path, &text)?;
+        if is_last {
+            return Ok(());
+        }
     }
 }
 
