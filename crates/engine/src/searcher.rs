@@ -4,7 +4,7 @@ use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     num::NonZero,
     sync::{
-        OnceLock,
+        Mutex, OnceLock, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
@@ -46,6 +46,34 @@ pub struct Searcher {
     words_only: bool,
     model: OnceLock<Result<Model, String>>,
     kept_parts: KeptParts,
+    foreseen: Foreseen,
+}
+
+/// Files of the vault that were read before the ledger had them, by path: their texts, and their sections. They may be
+/// forgotten at any time.
+#[derive(Debug, Default)]
+struct Foreseen(Mutex<HashMap<String, (String, Vec<Section>)>>);
+
+/// Files that are read ahead of the ledger; with more all are forgotten, and read again when they are wanted.
+const FORESEEN: usize = 64;
+/// The longest text that is read ahead, in bytes.
+const LONGEST_FORESEEN: usize = 128 << 10;
+
+impl Foreseen {
+    fn keep(&self, path: &str, text: &str, sections: Vec<Section>) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= FORESEEN {
+            kept.clear();
+        }
+        kept.insert(path.to_owned(), (text.to_owned(), sections));
+    }
+
+    /// The sections of this text, if it is the one that was foreseen.
+    fn take(&self, path: &str, text: &str) -> Option<Vec<Section>> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (foreseen, sections) = kept.remove(path)?;
+        (foreseen == text).then_some(sections)
+    }
 }
 
 /// Vectors for passages, and how many of those have no text any more. Those that the model gave no answer for are left
@@ -67,6 +95,7 @@ impl Searcher {
             words_only: settings.words_only,
             model: OnceLock::new(),
             kept_parts: KeptParts::default(),
+            foreseen: Foreseen::default(),
         }
     }
 
@@ -166,7 +195,7 @@ impl Searcher {
         missing: &[MissingVector],
         now: Timestamp,
     ) -> Result<Filled, Error> {
-        let truth = LedgerTruth { ledger, control };
+        let truth = LedgerTruth { ledger, control, foreseen: &self.foreseen };
         let mut sources: Vec<Source> = missing.iter().map(|place| place.source).collect();
         sources.sort_unstable();
         sources.dedup();
@@ -197,7 +226,7 @@ impl Searcher {
         budget: Duration,
         now: Timestamp,
     ) -> Result<CaughtUp, Error> {
-        let truth = LedgerTruth { ledger, control };
+        let truth = LedgerTruth { ledger, control, foreseen: &self.foreseen };
         let embed = |text: &str| self.embed_passage(text, control, now);
         let embedder = self.model().map(|model| Embedder { model, embed: &embed });
         let preparer = Preparer { embedder, kept: Some(&self.kept_parts) };
@@ -208,6 +237,30 @@ impl Searcher {
             }
             outcome => Ok(outcome?),
         }
+    }
+
+    /// Reads a text that a file of the vault is about to hold, so that [`Self::follow`] finds the work done: it is called
+    /// while the disk is waited for. What cannot be done now is done then.
+    pub(crate) fn foresee(&self, ledger: &Ledger, control: &Control, now: Timestamp, path: &str, text: &str) {
+        if text.len() > LONGEST_FORESEEN {
+            return;
+        }
+        let embed = |text: &str| self.embed_passage(text, control, now);
+        let embedder = self.model().map(|model| Embedder { model, embed: &embed });
+        let preparer = Preparer { embedder, kept: Some(&self.kept_parts) };
+        let subject = Subject {
+            sections: documents::vault_sections(path, text),
+            group: Group::Document(path.to_owned()),
+            keep_text: true,
+            has_numbered_titles: true,
+            ..unknown_subject()
+        };
+        let source = Source { kind: SourceKind::Document, number: 0 };
+        let change = Change { mark: Mark::default(), source, subject: Some(subject) };
+        let truth = LedgerTruth { ledger, control, foreseen: &self.foreseen };
+        drop(preparer.prepare(&truth, std::slice::from_ref(&change)));
+        let sections = change.subject.map(|subject| subject.sections).unwrap_or_default();
+        self.foreseen.keep(path, text, sections);
     }
 
     fn loaded(&self) -> &Result<Model, String> {
@@ -223,6 +276,7 @@ impl Searcher {
 struct LedgerTruth<'a> {
     ledger: &'a Ledger,
     control: &'a Control,
+    foreseen: &'a Foreseen,
 }
 
 impl LedgerTruth<'_> {
@@ -242,7 +296,7 @@ impl LedgerTruth<'_> {
         let roots: BTreeSet<&str> = files.iter().map(|(row, _)| row.root.as_str()).collect();
         let readers: Readers<'_> =
             roots.into_iter().filter_map(|root| Some((root, Reader::of(root)?))).collect();
-        let one = |file: &&File| document_subject(tenant, file, &readers);
+        let one = |file: &&File| document_subject(tenant, file, &readers, self.foreseen);
         let cores = || thread::available_parallelism().map_or(1, NonZero::get);
         let wanted = files.len() / FILES_PER_THREAD;
         let threads = if wanted > 1 { wanted.min(cores()) } else { 1 };
@@ -290,7 +344,7 @@ impl LedgerTruth<'_> {
         let subject = subject.or_else(|| {
             let file = file.as_ref()?;
             let readers = Reader::of(&file.0.root).map(|reader| (file.0.root.as_str(), reader));
-            document_subject(tenant, file, &readers.into_iter().collect())
+            document_subject(tenant, file, &readers.into_iter().collect(), self.foreseen)
         });
         Ok(Change { mark: Mark::default(), source, subject })
     }
@@ -533,14 +587,23 @@ fn bearable(told: &[(Change, Option<File>)], most: u64) -> usize {
 }
 
 /// An indexed file as it is now; `None` when it is gone or cannot be read.
-fn document_subject(tenant: &str, (row, text): &File, readers: &Readers<'_>) -> Option<Subject> {
+fn document_subject(
+    tenant: &str,
+    (row, text): &File,
+    readers: &Readers<'_>,
+    foreseen: &Foreseen,
+) -> Option<Subject> {
     if row.state != SourceState::Present {
         return None;
     }
     let path = documents::path_of(row);
     let (sections, kind) = match is_of_project(row) {
         true => readers.get(row.root.as_str())?.read(row).map(|read| (read.sections, Some(read.kind)))?,
-        false => (documents::sections_of(row, text.as_deref()).ok()?, None),
+        false => {
+            let known = text.as_deref().and_then(|text| foreseen.take(&row.path, text));
+            let read = || documents::sections_of(row, text.as_deref()).ok();
+            (known.or_else(read)?, None)
+        }
     };
     Some(Subject {
         collection: collection(tenant, &row.namespace, row.project.as_deref()),
@@ -580,4 +643,26 @@ fn unknown_subject() -> Subject {
 
 fn collection(tenant: &str, namespace: &str, project: Option<&str>) -> CollectionKey {
     CollectionKey::new(tenant, namespace, project.unwrap_or(""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_foreseen_holds_for_its_text_alone_and_once() {
+        let foreseen = Foreseen::default();
+        let sections = || documents::vault_sections("net.md", "# net\n\n## Port\n\n8080\n");
+        foreseen.keep("net.md", "one", sections());
+        assert_eq!(foreseen.take("other.md", "one"), None);
+        assert_eq!(foreseen.take("net.md", "one"), Some(sections()));
+        assert_eq!(foreseen.take("net.md", "one"), None);
+        foreseen.keep("net.md", "one", sections());
+        assert_eq!(foreseen.take("net.md", "two"), None, "another text was stored");
+        for number in 0..=FORESEEN {
+            foreseen.keep(&format!("{number}.md"), "text", sections());
+        }
+        assert_eq!(foreseen.take("0.md", "text"), None, "only so many are kept");
+        assert_eq!(foreseen.take(&format!("{FORESEEN}.md"), "text"), Some(sections()));
+    }
 }

@@ -3,7 +3,9 @@
 use std::{
     fs::{self, File, TryLockError},
     io::{self, BufWriter, Read, Seek, SeekFrom, Write},
+    panic::resume_unwind,
     path::{Component, Path, PathBuf},
+    thread::{self, JoinHandle},
     time::{Duration, UNIX_EPOCH},
 };
 
@@ -20,6 +22,8 @@ use crate::{
 const TEMPORARY: &str = ".tmp";
 /// How many.
 const DRAWN: usize = 6;
+/// All that a thread needs that waits for the disk, in bytes.
+const SYNCER_STACK: usize = 128 << 10;
 
 /// Replaces the content of `path` in one step: other processes see the old bytes or the new ones, and
 /// after power loss it is one of the two.
@@ -104,25 +108,47 @@ fn has_writer(path: &Path) -> bool {
     }
 }
 
-/// Content that is durable beside the file it will replace: all that is left to do is the rename.
+/// Content beside the file it will replace: once it is durable, all that is left to do is the rename.
 #[derive(Debug)]
 pub struct Prepared {
     temporary: tempfile::NamedTempFile,
     target: PathBuf,
     modified: Timestamp,
+    /// Who brings it to the disk meanwhile; none when it lies there.
+    syncing: Option<JoinHandle<io::Result<()>>>,
 }
 
 impl Prepared {
-    /// Writes `content` beside `path`, whose folder exists.
+    /// Writes `content` beside `path`, whose folder exists, and waits until it is durable.
     pub fn new(path: &Path, content: &[u8]) -> Result<Self, StoreError> {
+        let prepared = Self::written(path, content)?;
+        let synced = prepared.temporary.as_file().sync_all();
+        synced.map_err(|error| explain_io("write", &prepared.target, &error))?;
+        Ok(prepared)
+    }
+
+    /// The same without waiting: another thread does, and [`Prepared::swap`] waits for it. There is room for the
+    /// content when this returns.
+    pub fn begin(path: &Path, content: &[u8]) -> Result<Self, StoreError> {
+        let mut prepared = Self::written(path, content)?;
+        let explain = |error: io::Error| explain_io("write", &prepared.target, &error);
+        let file = prepared.temporary.as_file().try_clone().map_err(explain)?;
+        match thread::Builder::new().stack_size(SYNCER_STACK).spawn(move || file.sync_all()) {
+            Ok(syncing) => prepared.syncing = Some(syncing),
+            // Where there are no more threads it takes the time of this one.
+            Err(_) => prepared.temporary.as_file().sync_all().map_err(explain)?,
+        }
+        Ok(prepared)
+    }
+
+    fn written(path: &Path, content: &[u8]) -> Result<Self, StoreError> {
         let target = resolve_link(path)?;
         let explain = |error: io::Error| explain_io("write", &target, &error);
         let mut temporary = temporary_in(directory_of(&target)).map_err(explain)?;
         temporary.write_all(content).map_err(explain)?;
         keep_permissions(&target, temporary.as_file()).map_err(explain)?;
-        temporary.as_file().sync_all().map_err(explain)?;
         let modified = modified(&temporary.as_file().metadata().map_err(explain)?);
-        Ok(Self { temporary, target, modified })
+        Ok(Self { temporary, target, modified, syncing: None })
     }
 
     /// The time of change that the file will have.
@@ -131,14 +157,17 @@ impl Prepared {
     }
 
     /// Replaces the file if it still holds `before` (`None`: if it does not exist), else fails with
-    /// [`Conflict::FileMoved`] and leaves it alone.
+    /// [`Conflict::FileMoved`] and leaves it alone. Before the folder is synced power loss may bring back the file as it was.
     pub fn swap(self, _lock: &FileLock, before: Option<&[u8]>, faults: &FaultPlan) -> Result<(), StoreError> {
-        faults.visit(FaultPoint::BeforeRename, &self.target)?;
-        still_holds(&self.target, before)?;
-        rename_into_place(self.temporary, &self.target)?;
-        faults.visit(FaultPoint::AfterRename, &self.target)?;
-        let directory = directory_of(&self.target);
-        sync_directory(directory).map_err(|error| explain_io("write", directory, &error))
+        let Self { temporary, target, syncing, .. } = self;
+        if let Some(syncing) = syncing {
+            let synced = syncing.join().unwrap_or_else(|panic| resume_unwind(panic));
+            synced.map_err(|error| explain_io("write", &target, &error))?;
+        }
+        faults.visit(FaultPoint::BeforeRename, &target)?;
+        still_holds(&target, before)?;
+        rename_into_place(temporary, &target)?;
+        faults.visit(FaultPoint::AfterRename, &target)
     }
 }
 
@@ -542,6 +571,25 @@ mod tests {
         assert!(FileLock::acquire(&locks, &file, &impatient).is_err_and(|e| e.is_busy()));
         drop(lock);
         assert!(FileLock::acquire(&locks, &file, &impatient).is_ok());
+    }
+
+    #[test]
+    fn a_text_that_is_on_its_way_to_the_disk_is_waited_for() {
+        let directory = tempfile::tempdir().expect("temporary directory");
+        let (file, locks) = (directory.path().join("a.md"), directory.path().join("locks"));
+        let lock = FileLock::acquire(&locks, &file, &Control::default()).expect("locked");
+        let begun = Prepared::begin(&file, b"one").expect("room");
+        let modified = begun.modified();
+        begun.swap(&lock, None, &FaultPlan::none()).expect("in place");
+        assert_eq!(fs::read(&file).expect("read"), b"one");
+        assert_eq!(super::modified(&fs::metadata(&file).expect("there")), modified);
+        let begun = Prepared::begin(&file, b"two").expect("room");
+        let moved = begun.swap(&lock, Some(b"other"), &FaultPlan::none()).expect_err("changed in between");
+        assert!(matches!(moved, StoreError::Conflict(Conflict::FileMoved { .. })));
+        drop(Prepared::begin(&file, b"three").expect("room"));
+        assert_eq!(fs::read(&file).expect("read"), b"one");
+        let names = fs::read_dir(directory.path()).expect("listed").count();
+        assert_eq!(names, 2, "the file and the folder of locks");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 mod backups;
 
 use std::{
+    collections::BTreeSet,
     fs, io,
     path::{Path, PathBuf},
 };
@@ -236,6 +237,20 @@ impl Vault {
         Ok((self.open(a.0, a.1, control)?, first))
     }
 
+    /// Waits until what was put in place at these places outlasts power loss; once for each folder. In a folder that is
+    /// gone there is nothing to wait for.
+    pub fn sync_folders<'p>(
+        &self,
+        places: impl IntoIterator<Item = (&'p Name, &'p VaultPath)>,
+    ) -> Result<(), StoreError> {
+        let places = places.into_iter().map(|(namespace, path)| self.place(namespace, path));
+        let folders: BTreeSet<PathBuf> = places.map(|place| files::directory_of(&place).to_owned()).collect();
+        folders.iter().try_for_each(|folder| match files::sync_directory(folder) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(explain_io("write", folder, &error)),
+            _ => Ok(()),
+        })
+    }
+
     fn folder(&self, namespace: &Name) -> PathBuf {
         self.root.join(namespace.as_str())
     }
@@ -304,14 +319,21 @@ impl OpenFile {
         &self.place
     }
 
-    /// Writes the text that shall replace the file beside it, so that only a rename is left to do.
+    /// Writes the text that shall replace the file beside it, so that only a rename is left to do. The text is durable.
     pub fn prepare(&self, text: &str) -> Result<Prepared, StoreError> {
         files::make_private_directory(files::directory_of(&self.place))?;
         Prepared::new(&self.place, text.as_bytes())
     }
 
+    /// The same without waiting for the disk: [`OpenFile::put`] does.
+    pub fn begin(&self, text: &str) -> Result<Prepared, StoreError> {
+        files::make_private_directory(files::directory_of(&self.place))?;
+        Prepared::begin(&self.place, text.as_bytes())
+    }
+
     /// Puts a prepared text in place if the file still holds [`OpenFile::text`]; else fails with
-    /// [`Conflict::FileMoved`] and leaves it alone.
+    /// [`Conflict::FileMoved`] and leaves it alone. Everybody reads the new text from now on; that power loss does not
+    /// bring back the old one is for [`Vault::sync_folders`] to see to.
     pub fn put(&mut self, prepared: Prepared, text: &str) -> Result<(), StoreError> {
         prepared.swap(&self.lock, self.text.as_deref().map(str::as_bytes), &self.faults)?;
         self.text = Some(text.to_owned());

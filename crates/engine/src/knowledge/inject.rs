@@ -78,7 +78,7 @@ impl Operation for InjectKnowledge {
             tool: "inject_knowledge",
         };
         let mut done = write::write(engine, call, &asked)?;
-        let synced = write::follow(engine, call, done.written.as_mut_slice());
+        let synced = write::follow(engine, call, done.written.as_mut_slice())?;
         let is_indexed = done.written.iter().all(|written| written.unindexed.is_none());
         done.response.note_followers(&synced, true, is_indexed);
         Ok(done.response)

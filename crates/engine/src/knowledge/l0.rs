@@ -17,12 +17,15 @@ pub mod sync;
 
 use std::{
     collections::HashMap,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use serde::Serialize;
 use strata_core::{
-    knowledge::{l0::Entry, name::Name},
+    knowledge::{
+        l0::{self, Entry, Format},
+        name::Name,
+    },
     scope::SHARED,
     time::Timestamp,
 };
@@ -146,7 +149,20 @@ pub struct Kept {
     entries: Mutex<HashMap<i64, (i64, Entry)>>,
     /// The last state in which the index said what the files do.
     in_step: Mutex<Option<Step>>,
+    /// The texts of indexes that were read last.
+    read: Mutex<Vec<Read>>,
 }
+
+/// An index that was read.
+#[derive(Debug)]
+struct Read {
+    text: String,
+    format: Format,
+    lines: Arc<Vec<Entry>>,
+}
+
+/// Texts of indexes that are kept read: what a write makes is what the next one finds.
+const READ: usize = 4;
 
 /// A state of the index's file and of the files it is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -167,6 +183,20 @@ impl Kept {
 
     fn note_in_step(&self, step: Step) {
         *self.in_step.lock().unwrap_or_else(PoisonError::into_inner) = Some(step);
+    }
+
+    /// The entries of an index.
+    fn lines(&self, text: &str, format: &Format) -> Arc<Vec<Entry>> {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = read.iter().find(|known| known.text == text && known.format == *format) {
+            return Arc::clone(&known.lines);
+        }
+        let lines = Arc::new(l0::parse(text, format));
+        if read.len() >= READ {
+            read.remove(0);
+        }
+        read.push(Read { text: text.to_owned(), format: format.clone(), lines: Arc::clone(&lines) });
+        lines
     }
 
     fn get(&self, head: &FileHead) -> Option<Entry> {

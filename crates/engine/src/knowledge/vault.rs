@@ -6,11 +6,15 @@
 
 mod edit;
 mod event;
+mod following;
 mod held;
+mod joined;
 mod look;
 mod place;
 mod read;
+mod record;
 mod state;
+mod store;
 mod upkeep;
 
 use strata_core::{
@@ -19,15 +23,19 @@ use strata_core::{
 };
 use strata_store::ledger::VaultHead;
 
-pub use edit::{Change, EditAll, Edited, Written, edit, edit_all, record};
-pub(crate) use edit::{Joined, edit_alone, follow, record_where, record_with};
+pub(crate) use edit::edit_alone;
+pub use edit::{Change, EditAll, Edited, Written, edit, edit_all};
 pub use event::Event;
+pub(crate) use following::follow;
+pub(crate) use joined::Joined;
 pub(crate) use look::visible;
 pub use look::{Problem, Seen, known, list, look, look_around, look_everywhere, notice};
 pub use place::{Place, locate, namespaces, own_namespace};
 pub(crate) use place::{is_secret, unreadable};
 pub(crate) use place::{locate_among, locate_existing};
 pub use read::{FileText, ParsedFile, generation_text, history, parsed, read};
+pub use record::record;
+pub(crate) use record::{record_where, record_with};
 pub use state::VaultState;
 pub(crate) use upkeep::{ABANDONED, abandoned, clear_abandoned, materialise, thin};
 

@@ -155,7 +155,7 @@ impl Operation for BatchInjectKnowledge {
             };
             results.push(outcome);
         }
-        let synced = write::follow(engine, call, &mut written);
+        let synced = write::follow(engine, call, &mut written)?;
         let l0_synced = synced.l0_synced;
         let is_indexed = written.iter().all(|written| written.unindexed.is_none());
         for outcome in &mut results {

@@ -1,20 +1,18 @@
 //! What a write answers, in the keys that clients of the older program know.
 
+mod kept;
+mod likeness;
+mod shown;
+
 use serde::Serialize;
 use strata_core::{
-    duplicate::{Difference, DifferenceKind, Verdict},
-    knowledge::{
-        health::LARGE,
-        inject::{Action, Decided, Handshake, Match, MatchKind, Member},
-        pointer,
-    },
-    markdown::heading_key,
+    duplicate::Verdict,
+    knowledge::inject::{Decided, Handshake, MatchKind, Member},
 };
 
 use super::{
     beside::{Annotation, Refusal, Report, Synced},
-    nearby::{Compared, Nearby},
-    write::added_bytes,
+    nearby::Nearby,
 };
 use crate::{
     knowledge::{
@@ -22,7 +20,7 @@ use crate::{
         vault::Place,
     },
     operation::is_default,
-    render::{Document, Mark, Record, Render, Trust, rounded, shortened},
+    render::rounded,
 };
 
 /// What became of a write.
@@ -265,10 +263,6 @@ pub(super) struct About<'a> {
     pub(super) tag: &'a str,
 }
 
-/// Most values that differ are told.
-const MOST_DIFFERENCES: usize = 8;
-/// Characters of one of them.
-const DIFFERENCE: usize = 80;
 /// Characters of JSON that the texts which are there may have in a reply, and the text that was sent: the caller has it.
 const OLD_TEXT: usize = room::REPLY / 5 * 3;
 const NEW_TEXT: usize = room::REPLY / 5;
@@ -418,221 +412,4 @@ impl FamilyMember {
         let body = fitting(&member.body, room);
         Self { heading: member.heading.clone(), body: body.to_owned(), is_cut: body != member.body }
     }
-}
-
-impl Kept {
-    fn new(decided: &Decided, about: &About<'_>) -> Self {
-        let old = about.old_text.unwrap_or_default();
-        let size = decided.text.as_deref().map_or(old.len(), str::len);
-        let summary = pointer::summary(about.content);
-        let (tag, path) = (about.tag, &about.place.path);
-        let is_there = !about.is_new || decided.text.is_some();
-        Self {
-            bytes_written: decided.text.as_deref().map_or(0, |new| added_bytes(old, new)),
-            file_size_bytes: size,
-            is_new_file: about.is_new && decided.text.is_some(),
-            l0_pointer: is_there
-                .then(|| format!("{tag} {}: {summary} → knowledge/{path}", about.place.domain())),
-            hint: hint(decided),
-            vector_sync_ok: true,
-            auto_maintain: serde_json::Map::new(),
-            title_diff_hint: title_diff(decided, about),
-            stale_residue_hint: stale_residue(decided),
-            warning: (size > LARGE)
-                .then(|| format!("the file has {size} bytes, more than {LARGE}: split it by topic")),
-            sections_removed: decided.family_size_before.map(|members| members.saturating_sub(1)),
-            family_size_before: decided.family_size_before,
-            fitted: fitted(decided),
-        }
-    }
-}
-
-/// What to know, or to do next.
-fn hint(decided: &Decided) -> String {
-    let place = decided.likest.as_ref().map(|like| {
-        let file = like.file.as_ref().map(|file| format!("`{file}` › ")).unwrap_or_default();
-        format!("{file}`{}`", like.heading)
-    });
-    let place = place.unwrap_or_else(|| format!("`{}`", decided.section));
-    match decided.action {
-        Action::Skipped | Action::MergedNoChange | Action::AppendNoChange => {
-            format!(
-                "{place} says it already, so nothing was written; `mode` append writes it all the same to another section"
-            )
-        }
-        _ => "`recall_knowledge` finds it".to_owned(),
-    }
-}
-
-/// The section is found whatever the letter case, and keeps its own.
-fn title_diff(decided: &Decided, about: &About<'_>) -> Option<String> {
-    let is_same =
-        decided.section == about.heading || heading_key(&decided.section) != heading_key(about.heading);
-    (!is_same).then(|| format!("the section is called {} in the file", quoted(&decided.section)))
-}
-
-/// What the section still says otherwise.
-fn stale_residue(decided: &Decided) -> Option<String> {
-    let like = decided.likest.as_ref().filter(|like| like.heading == decided.section)?;
-    let is_added = matches!(decided.action, Action::Appended | Action::Merged);
-    let clashes = matches!(like.verdict, Verdict::ChangedValue | Verdict::Opposed);
-    let old: Vec<String> =
-        like.differences.iter().filter_map(|found| found.b.as_deref()).map(quoted).collect();
-    let said = if old.is_empty() { "the opposite".to_owned() } else { old.join(", ") };
-    (is_added && clashes).then(|| format!("the section still says {said} as well: make one text of both"))
-}
-
-fn quoted(value: &str) -> String {
-    format!("`{}`", shortened(value, 60))
-}
-
-fn fitted(decided: &Decided) -> Vec<String> {
-    let mut notes = Vec::new();
-    if decided.dropped_heading {
-        notes.push("the text began with the heading, which stands there once".to_owned());
-    }
-    if decided.demoted > 0 {
-        notes.push(format!(
-            "headings in the text were lowered by {}, since `##` begins a section",
-            decided.demoted
-        ));
-    }
-    if let Some(end) = &decided.closed_with {
-        notes.push(format!("{} was added to close what the text left open", quoted(end)));
-    }
-    notes
-}
-
-impl Dedup {
-    fn new(decided: &Decided, file: &str) -> Self {
-        let Some(like) = &decided.likest else { return Self::default() };
-        Self {
-            similar_found: true,
-            similarity: rounded(like.similarity, 4),
-            matched_file: Some(like.file.clone().unwrap_or_else(|| file.to_owned())),
-            matched_section: Some(like.heading.clone()),
-            suggestion: Some(suggestion(decided.action)),
-            match_kind: Some(like.kind.as_str()),
-            verdict: Some(verdict(like)),
-            cosine: like.cosine.map(|cosine| rounded(cosine, 4)),
-            compared_by: None,
-            meaning_off: None,
-            differences: like.differences.iter().take(MOST_DIFFERENCES).map(Differs::new).collect(),
-        }
-    }
-}
-
-impl Dedup {
-    fn compared(self, how: Option<&Compared>) -> Self {
-        match how {
-            None => self,
-            Some(Compared::ByMeaningToo) => Self { compared_by: Some("wording_and_meaning"), ..self },
-            Some(Compared::ByWording(reason)) => {
-                Self { compared_by: Some("wording"), meaning_off: Some(reason.clone()), ..self }
-            }
-        }
-    }
-}
-
-const fn suggestion(action: Action) -> &'static str {
-    match action {
-        Action::Skipped | Action::MergedNoChange | Action::AppendNoChange => "skip",
-        Action::Replaced | Action::Consolidated => "replace",
-        Action::Merged => "merge",
-        Action::DeferredFusion => "defer_fusion",
-        Action::DeferredConsolidate => "defer_consolidate",
-        Action::Created | Action::SectionCreated | Action::Appended => "append",
-        Action::ConsolidateRefused | Action::FuseConflict => "none",
-    }
-}
-
-const fn verdict(like: &Match) -> &'static str {
-    match like.verdict {
-        Verdict::Same => "same",
-        Verdict::NearDuplicate => "near_duplicate",
-        Verdict::ChangedValue => "changed_value",
-        Verdict::Opposed => "opposed",
-        Verdict::Different => "different",
-    }
-}
-
-impl Differs {
-    fn new(found: &Difference) -> Self {
-        let kind = match found.kind {
-            DifferenceKind::Number => "number",
-            DifferenceKind::Version => "version",
-            DifferenceKind::Address => "address",
-            DifferenceKind::Url => "url",
-            DifferenceKind::Path => "path",
-            DifferenceKind::Date => "date",
-            DifferenceKind::Time => "time",
-            DifferenceKind::Identifier => "identifier",
-            DifferenceKind::Money => "money",
-            DifferenceKind::Percent => "percent",
-            DifferenceKind::Name => "name",
-            DifferenceKind::Word => "word",
-            DifferenceKind::Negation => "negation",
-            DifferenceKind::Antonym => "antonym",
-            DifferenceKind::Order => "order",
-        };
-        let told = |side: &Option<String>| side.as_deref().map(|value| shortened(value, DIFFERENCE));
-        Self { kind, new: told(&found.a), old: told(&found.b) }
-    }
-}
-
-impl Render for Response {
-    fn render(&self) -> Document {
-        let told = match self {
-            Self::Decided(told) => told,
-            Self::Routed(refusal) => {
-                let document = Document::new().note(Mark::Bad, refusal.message.clone());
-                return document.note(Mark::Info, refusal.hint.clone());
-            }
-        };
-        let place = format!("{} {}", told.file, told.section);
-        let action = told.action.replace('_', " ");
-        let document = Document::new();
-        match &told.outcome {
-            Outcome::Kept(kept) => {
-                let mark = if kept.bytes_written > 0 { Mark::Good } else { Mark::Info };
-                let mut document = document.note(mark, format!("{action}: {place}"));
-                let notes = kept.fitted.iter().chain(&kept.title_diff_hint).map(|note| (Mark::Info, note));
-                let alarms =
-                    kept.stale_residue_hint.iter().chain(&kept.warning).map(|note| (Mark::Warning, note));
-                let hint = (kept.bytes_written == 0).then_some((Mark::Info, &kept.hint));
-                for (mark, note) in notes.chain(alarms).chain(hint) {
-                    document = document.note(mark, note.clone());
-                }
-                document
-            }
-            Outcome::Fusion { expected_hash, reason, fusion, hint, .. } => {
-                let record = record(expected_hash, &fusion.hit_section, &fusion.old_body);
-                asked(document, vec![record], format!("{action}: {place}: {reason}"), hint)
-            }
-            Outcome::Consolidate { expected_hash, family, hint, .. } => {
-                let records = family
-                    .iter()
-                    .map(|member| record(expected_hash, &member.heading, &member.body))
-                    .collect();
-                asked(document, records, format!("{action}: {place}"), hint)
-            }
-            Outcome::Conflict { error, hint, .. } | Outcome::TooLong { error, hint, .. } => {
-                document.note(Mark::Bad, format!("{place}: {error}")).note(Mark::Info, *hint)
-            }
-        }
-    }
-
-    fn is_alarming(&self) -> bool {
-        self.refusal().is_some()
-    }
-}
-
-fn record(token: &str, heading: &str, body: &str) -> Record {
-    let attributes = vec!["there now".to_owned()];
-    Record { id: token.to_owned(), attributes, title: Some(heading.to_owned()), text: body.to_owned() }
-}
-
-fn asked(document: Document, records: Vec<Record>, why: String, hint: &str) -> Document {
-    let shown = crate::render::Block::Records { trust: Trust::Data, records };
-    document.note(Mark::Warning, why).with(shown).note(Mark::Info, hint)
 }

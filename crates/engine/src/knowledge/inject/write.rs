@@ -96,7 +96,14 @@ pub(super) fn write(engine: &Engine, call: &Call<'_>, asked: &Asked<'_>) -> Resu
 }
 
 /// Lets everything follow the writes that were made, and tells of the index of the vault.
-pub(super) fn follow(engine: &Engine, call: &Call<'_>, written: &mut [Written]) -> beside::Synced {
+///
+/// # Errors
+/// The disk does not say that the files are safe.
+pub(super) fn follow(
+    engine: &Engine,
+    call: &Call<'_>,
+    written: &mut [Written],
+) -> Result<beside::Synced, Error> {
     vault::follow(engine, call, written, |written| beside::sync(engine, call, written))
 }
 

@@ -217,7 +217,8 @@ pub(super) fn sync(
     let build = if wanted.has_looked { build_known } else { build };
     let mut index = build(engine, call, namespace)?;
     let old_text = file.as_ref().and_then(|file| file.text.as_deref());
-    let old = old_text.map(|text| l0::parse(text, &format));
+    let read = |text: &str| engine.index_entries().lines(text, &format);
+    let old = old_text.map(read);
     if let (Some(file), Some(old), true) = (&file, &old, wanted.adopt && !wanted.dry_run)
         && manage::adopt(engine, call, &index, old, &file.path)?
     {
@@ -225,7 +226,7 @@ pub(super) fn sync(
     }
     let rendered = index.render(engine, call, &format, config.budget_bytes)?;
     // Where there is no file to compare with, the changelog tells what came and went.
-    let found = old.as_ref().map(|old| l0::difference(old, &l0::parse(&rendered.text, &format)));
+    let found = old.as_ref().map(|old| l0::difference(old, &read(&rendered.text)));
     let differs = found.as_ref().is_some_and(|found| !found.added.is_empty() || !found.removed.is_empty());
     let turnover = if differs || wanted.set_may_differ {
         events::turnover(engine, call, &index)?
