@@ -3,11 +3,20 @@
 //! A value that changed is never a duplicate, and text that would be lost is never replaced: then the caller is
 //! asked to fuse the two.
 
-use std::cell::OnceCell;
+mod likest;
+mod lines;
+mod statements;
+mod things;
 
+pub use self::lines::{contains_block, missing_lines};
+use self::{
+    likest::likest,
+    statements::covers,
+    things::{is_about_one_thing, is_of_another_thing, names_two_things},
+};
 use super::{meaning::Bands, words::Words};
 use crate::{
-    duplicate::{Comparison, Difference, DifferenceKind, Prepared, Readings, Verdict},
+    duplicate::{Difference, Readings, Verdict},
     markdown::heading_key,
 };
 
@@ -186,279 +195,11 @@ fn is_said(like: &Likeness, content: &str, known: &[Known<'_>], bands: &Bands) -
         && Words::of(known[like.index].body).has_all_of(&Words::of(content))
 }
 
-/// The section that is most like the text: the target before others, wording before meaning.
-fn likest(
-    target: Option<usize>,
-    content: &str,
-    known: &[Known<'_>],
-    (neighbours, bands): (&[Neighbour], &Bands),
-    readings: &Readings,
-) -> Option<Likeness> {
-    let text = Prepared::new(content);
-    let cosine_of = |index: usize| {
-        let near = neighbours.iter().find(|near| near.index == index)?;
-        (near.cosine >= bands.merge).then_some(near.cosine)
-    };
-    let read = |index: usize| {
-        let found = text.compare(&readings.read(known[index].body));
-        Likeness { cosine: cosine_of(index), ..like(index, &found) }
-    };
-    let clash = |index: usize| {
-        let found = changed_statement(content, known[index].body, readings)?;
-        Some(Likeness { cosine: cosine_of(index), ..like(index, &found) })
-    };
-    let of_target = target.map(read).filter(|like| like.verdict != Verdict::Different);
-    if let Some(found) = of_target.or_else(|| target.and_then(clash)) {
-        return Some(found);
-    }
-    let worded = nearest(target, content, known).into_iter().filter_map(|index| {
-        let found = text.compare_if_like(&readings.read(known[index].body))?;
-        Some(Likeness { cosine: cosine_of(index), ..like(index, &found) })
-    });
-    let by_words = worded.max_by(|a, b| rank(a).cmp(&rank(b)).then(a.similarity.total_cmp(&b.similarity)));
-    by_words.or_else(|| {
-        let mut near: Vec<Likeness> = by_meaning(target, known.len(), neighbours, bands)
-            .into_iter()
-            .map(|near| Likeness { similarity: near.cosine, verdict: Verdict::Different, ..read(near.index) })
-            .collect();
-        let one = near.iter().position(|like| !names_two_things(&like.differences));
-        (!near.is_empty()).then(|| near.swap_remove(one.unwrap_or(0)))
-    })
-}
-
-/// Most sections near in meaning that are looked at.
-const MOST_NEAR: usize = 4;
-
-/// The sections that are near in meaning, the nearest first; the target before others where a fusion is to be asked for.
-fn by_meaning(
-    target: Option<usize>,
-    count: usize,
-    neighbours: &[Neighbour],
-    bands: &Bands,
-) -> Vec<Neighbour> {
-    let is_near = |near: &&Neighbour| near.index < count && near.cosine >= bands.merge;
-    let mut near: Vec<Neighbour> = neighbours.iter().filter(is_near).copied().collect();
-    let is_first = |near: &Neighbour| Some(near.index) == target && near.cosine >= bands.fuse;
-    near.sort_by(|a, b| is_first(b).cmp(&is_first(a)).then(b.cosine.total_cmp(&a.cosine)));
-    near.truncate(MOST_NEAR);
-    near
-}
-
-/// The share of words in common from which on a section is compared in full. A text that stands whole in one four times as
-/// long shares .4 of all their words with it.
-const LEAST_SHARE: f64 = 0.2;
-
-/// Most sections beside the target that are compared in full.
-const MOST_COMPARED: usize = 12;
-
-/// The sections that share most words with the text, those of quite another length left out.
-fn nearest(target: Option<usize>, content: &str, known: &[Known<'_>]) -> Vec<usize> {
-    let words = Words::of(content);
-    let is_other = |index: &usize| Some(*index) != target && is_comparable(content, known[*index].body);
-    let shares = (0..known.len()).filter(is_other).map(|index| (index, words.shared_with(known[index].body)));
-    let mut near: Vec<(usize, f64)> = shares.filter(|(_, share)| *share >= LEAST_SHARE).collect();
-    near.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    near.truncate(MOST_COMPARED);
-    near.into_iter().map(|(index, _)| index).collect()
-}
-
-/// Whether two texts are of about the same length: with four times as many words, one says more than the other.
-fn is_comparable(a: &str, b: &str) -> bool {
-    let (short, long) = (a.len().min(b.len()), a.len().max(b.len()));
-    short > 0 && long / short < 4
-}
-
-fn like(index: usize, found: &Comparison) -> Likeness {
-    let Comparison { similarity, verdict, differences, .. } = found.clone();
-    Likeness { index, similarity, cosine: None, verdict, differences }
-}
-
 impl Likeness {
     /// Whether the two are at least this near in meaning.
     fn is_from(&self, least: f64) -> bool {
         self.cosine.is_some_and(|cosine| cosine >= least)
     }
-}
-
-fn rank(like: &Likeness) -> u8 {
-    match like.verdict {
-        Verdict::Same => 3,
-        Verdict::NearDuplicate => 2,
-        Verdict::ChangedValue | Verdict::Opposed => 1,
-        Verdict::Different => 0,
-    }
-}
-
-/// Whether the two texts differ in values of the same thing. With another name, word, path or identifier they are about two.
-fn is_about_one_thing(differences: &[Difference]) -> bool {
-    use DifferenceKind::{Identifier, Name, Order, Path, Word};
-    differences.iter().all(|found| ![Identifier, Name, Order, Path, Word].contains(&found.kind))
-}
-
-/// Whether a text that stands under another heading speaks of another host, name or identifier in the same words: then both are
-/// facts of their own.
-fn is_of_another_thing(differences: &[Difference]) -> bool {
-    use DifferenceKind::{Address, Identifier, Name, Path, Url, Word};
-    differences.iter().any(|found| [Address, Identifier, Name, Path, Url, Word].contains(&found.kind))
-}
-
-/// Whether each of two texts in quite other words has a host, name or identifier that stands in the other's place: then each is
-/// about its own, however near they are.
-fn names_two_things(differences: &[Difference]) -> bool {
-    use DifferenceKind::{Address, Identifier, Name, Path, Url};
-    let both = |found: &&Difference| found.a.is_some() && found.b.is_some();
-    differences.iter().filter(both).any(|found| [Address, Identifier, Name, Path, Url].contains(&found.kind))
-}
-
-/// Most statements of the new and of the old text that are compared one by one.
-const MAX_STATEMENTS: (usize, usize) = (24, 96);
-
-/// A statement of `old` that `new` makes again with another value, where the texts as wholes are different.
-fn changed_statement(new: &str, old: &str, readings: &Readings) -> Option<Comparison> {
-    let old: Vec<Statement<'_>> = Statement::all(old).take(MAX_STATEMENTS.1).collect();
-    let new: Vec<Statement<'_>> = Statement::all(new).take(MAX_STATEMENTS.0).collect();
-    let near =
-        |new| old.iter().filter(move |old: &&Statement<'_>| old.is_near(new)).map(move |old| (new, old));
-    let pairs = new.iter().flat_map(near);
-    pairs.filter_map(|(new, old)| new.read(readings).compare_if_like(old.read(readings))).find(|found| {
-        let changed = matches!(found.verdict, Verdict::ChangedValue | Verdict::Opposed);
-        changed && is_about_one_thing(&found.differences)
-    })
-}
-
-/// Whether every statement of `old` is made again in `new`, be it with another value. Of long texts it is not known.
-fn covers(new: &str, old: &str, readings: &Readings) -> bool {
-    let new: Vec<Statement<'_>> = Statement::all(new).take(MAX_STATEMENTS.1 + 1).collect();
-    let old: Vec<Statement<'_>> = Statement::all(old).take(MAX_STATEMENTS.1 + 1).collect();
-    if new.len().max(old.len()) > MAX_STATEMENTS.1 {
-        return false;
-    }
-    let says = |new: &Statement<'_>, old: &Statement<'_>| {
-        old.is_near(new) && new.read(readings).compare_if_like(old.read(readings)).is_some()
-    };
-    old.iter().all(|old| new.iter().any(|new| says(new, old)))
-}
-
-/// A statement with its words, so that only likely pairs are compared in full.
-struct Statement<'t> {
-    text: &'t str,
-    words: Words,
-    read: OnceCell<Prepared<'t>>,
-}
-
-impl<'t> Statement<'t> {
-    fn all(text: &'t str) -> impl Iterator<Item = Self> {
-        statements(text).into_iter().map(|text| Self { text, words: Words::of(text), read: OnceCell::new() })
-    }
-
-    fn read(&self, readings: &Readings) -> &Prepared<'t> {
-        self.read.get_or_init(|| readings.read(self.text))
-    }
-
-    /// Two statements that a comparison does not call different have more than a third of their words in common.
-    fn is_near(&self, other: &Statement<'_>) -> bool {
-        self.text == other.text || self.words.shared(&other.words) >= LEAST_SHARED
-    }
-}
-
-/// Statements that share less are not compared.
-const LEAST_SHARED: f64 = 0.25;
-
-/// Lines, and the sentences of a line.
-fn statements(text: &str) -> Vec<&str> {
-    let lines = text.lines();
-    let sentences = lines.flat_map(|line| {
-        let narrow = line.split(". ").flat_map(|part| part.split("; "));
-        narrow.flat_map(|part| part.split(['。', '；', '！', '？']))
-    });
-    sentences.map(str::trim).filter(|part| part.chars().any(char::is_alphanumeric)).collect()
-}
-
-/// Whether the lines of `block` stand one after the other in `body`. Space at the ends of lines does not count.
-pub fn contains_block(body: &str, block: &str) -> bool {
-    let block = lines_key(block);
-    block.trim().is_empty() || lines_key(body).contains(&block)
-}
-
-/// The lines without space at their ends, between line breaks, and without the blank ones around.
-fn lines_key(text: &str) -> String {
-    let mut key = String::with_capacity(text.len() + 2);
-    key.push('\n');
-    for line in text.trim_end().lines().skip_while(|line| line.trim().is_empty()) {
-        key.push_str(line.trim_end());
-        key.push('\n');
-    }
-    key
-}
-
-/// The parts of `content` that `body` lacks, in order: lines, compared without list marks, heading marks and letter case. A fenced
-/// block or a table is one part; it is added whole when it does not stand in `body` as it is.
-pub fn missing_lines(body: &str, content: &str) -> String {
-    let key = |part: &str| if part.contains('\n') { lines_key(part) } else { line_key(part) };
-    let known: std::collections::HashSet<String> = parts(body).iter().map(|part| key(part)).collect();
-    let mut kept = String::new();
-    let mut is_parted = false;
-    for part in parts(content) {
-        if part.trim().is_empty() {
-            is_parted = true;
-        } else if !known.contains(&key(&part)) {
-            if !kept.is_empty() {
-                kept.push_str(if is_parted { "\n\n" } else { "\n" });
-            }
-            kept.push_str(&part);
-            is_parted = false;
-        }
-    }
-    kept
-}
-
-/// Lines, but fenced blocks and tables whole.
-fn parts(content: &str) -> Vec<String> {
-    let mut parts: Vec<String> = Vec::new();
-    let mut fence: Option<String> = None;
-    let mut in_table = false;
-    for line in content.lines() {
-        let trimmed = line.trim();
-        let is_row = fence.is_none() && trimmed.starts_with('|');
-        let goes_on = fence.is_some() || (in_table && is_row);
-        match fence.take() {
-            Some(open) if closes(trimmed, &open) => {}
-            Some(open) => fence = Some(open),
-            None => fence = opened(trimmed),
-        }
-        in_table = is_row;
-        match parts.last_mut() {
-            Some(last) if goes_on => {
-                last.push('\n');
-                last.push_str(line);
-            }
-            _ => parts.push(line.to_owned()),
-        }
-    }
-    parts
-}
-
-/// The run of marks that a line opens a fenced block with.
-fn opened(line: &str) -> Option<String> {
-    let mark = line.chars().next().filter(|c| ['`', '~'].contains(c))?;
-    let run: String = line.chars().take_while(|c| *c == mark).collect();
-    let is_inline = mark == '`' && line[run.len()..].contains('`');
-    (run.len() >= 3 && !is_inline).then_some(run)
-}
-
-fn closes(line: &str, open: &str) -> bool {
-    line.len() >= open.len() && line.starts_with(open) && line.trim_start_matches(&open[..1]).is_empty()
-}
-
-fn line_key(line: &str) -> String {
-    let mut rest = line.trim().trim_start_matches('#').trim_start();
-    let digits = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-    if let Some(after) = rest.strip_prefix(['-', '*', '+']).filter(|after| after.starts_with(' ')) {
-        rest = after;
-    } else if digits.len() < rest.len() {
-        rest = digits.strip_prefix(['.', ')', '、']).unwrap_or(rest);
-    }
-    rest.trim().to_lowercase()
 }
 
 #[cfg(test)]
@@ -604,14 +345,5 @@ mod tests {
         let known = [("端口", "网关监听 8080 端口")];
         assert_eq!(action(Mode::Upsert, "端口", "网关监听 9090 端口", &known), Action::Replace(0));
         assert_eq!(action(Mode::Upsert, "端口", "日志保留三十天", &known), Action::Append(0));
-    }
-
-    #[test]
-    fn fences_and_tables_are_merged_whole() {
-        let body = "intro\n```sh\nmake\n```";
-        let content = "Intro\n\n```sh\nmake\nmake test\n```\n| a |\n|---|\n| 1 |\n";
-        assert_eq!(missing_lines(body, content), "```sh\nmake\nmake test\n```\n| a |\n|---|\n| 1 |");
-        assert_eq!(missing_lines(content, content), "");
-        assert_eq!(missing_lines("", "a\n\nb"), "a\n\nb");
     }
 }

@@ -31,6 +31,8 @@ words! {
 const UNVERIFIED: f64 = 0.60;
 /// Below this an unverified report is not kept.
 const SURE_ENOUGH: f64 = 0.70;
+/// By so much surer a constraint is that the report names by itself.
+const NAMED: f64 = 0.05;
 /// The least words of a report that says something by itself.
 const MIN_WORDS: usize = 8;
 /// Most tags of a candidate.
@@ -125,8 +127,15 @@ pub fn reflect(report: &Report<'_>, areas: &Areas) -> Reflection {
     }
     let candidates = candidates(report, risky);
     if candidates.is_empty() {
-        let reason =
-            format!("{} work of this size teaches nothing that a memory is made for", report.work.as_str());
+        let reason = match report.outcome {
+            TaskOutcome::PartiallyCompleted => {
+                "the work is done in part: report again when it is whole".to_owned()
+            }
+            _ => format!(
+                "{} work of this size teaches nothing that a memory is made for",
+                report.work.as_str()
+            ),
+        };
         return Reflection {
             skipped: Some(SkipReason::NoNewKnowledge),
             reasons: vec![reason],
@@ -169,53 +178,89 @@ fn gate(report: &Report<'_>, signal: bool) -> Option<(SkipReason, String)> {
 }
 
 fn candidates(report: &Report<'_>, risky: bool) -> Vec<Candidate> {
-    let confidence = report.verification.ceiling().min(report.sureness.max(UNVERIFIED));
-    let module = report.module_path.map(str::to_owned).or_else(|| module_of(report.files));
-    let tags = tags(report, module.as_deref());
-    let new = |kind, title: String, text: &str, importance| Candidate {
-        kind,
-        title,
-        text: text.trim().to_owned(),
-        tags: tags.clone(),
-        module_path: module.clone(),
-        importance,
-        confidence,
-        rests_on_report: false,
-    };
-    let mut found = Vec::new();
-    for text in report.constraints.iter().filter(|text| !text.trim().is_empty()) {
-        let confidence = (confidence + 0.05).min(1.0);
-        found.push(Candidate {
-            confidence,
+    let draft = Draft::of(report);
+    let mut found = draft.found_out(report);
+    found.extend(draft.incident(report));
+    found.extend(draft.module(report));
+    found.extend(draft.decision(report).filter(|_| risky));
+    found
+}
+
+/// What all candidates of a report have in common.
+struct Draft {
+    confidence: f64,
+    module: Option<String>,
+    tags: Vec<String>,
+    /// The headline of the task.
+    task: String,
+}
+
+impl Draft {
+    fn of(report: &Report<'_>) -> Self {
+        let module = report.module_path.map(str::to_owned).or_else(|| module_of(report.files));
+        Self {
+            confidence: report.verification.ceiling().min(report.sureness.max(UNVERIFIED)),
+            tags: tags(report, module.as_deref()),
+            module,
+            task: headline(report.task, TITLE),
+        }
+    }
+
+    fn candidate(&self, kind: &'static str, title: String, text: &str, importance: f64) -> Candidate {
+        Candidate {
+            kind,
+            title,
+            text: text.trim().to_owned(),
+            tags: self.tags.clone(),
+            module_path: self.module.clone(),
+            importance,
+            confidence: self.confidence,
+            rests_on_report: false,
+        }
+    }
+
+    /// The constraints and procedures that the report names.
+    fn found_out(&self, report: &Report<'_>) -> Vec<Candidate> {
+        let named = |text: &&String| !text.trim().is_empty();
+        let constraints = report.constraints.iter().filter(named).map(|text| Candidate {
+            confidence: (self.confidence + NAMED).min(1.0),
             rests_on_report: true,
-            ..new("constraint", headline(text, TITLE), text, 0.92)
+            ..self.candidate("constraint", headline(text, TITLE), text, 0.92)
         });
+        let procedures = report.procedures.iter().filter(named).map(|text| Candidate {
+            rests_on_report: true,
+            ..self.candidate("procedure", headline(text, TITLE), text, 0.72)
+        });
+        constraints.chain(procedures).collect()
     }
-    for text in report.procedures.iter().filter(|text| !text.trim().is_empty()) {
-        let procedure = new("procedure", headline(text, TITLE), text, 0.72);
-        found.push(Candidate { rests_on_report: true, ..procedure });
+
+    /// The fault that was repaired.
+    fn incident(&self, report: &Report<'_>) -> Option<Candidate> {
+        let incident = self.candidate("incident", format!("Fix: {}", self.task), report.summary, 0.85);
+        let is_told = report.outcome == TaskOutcome::Completed && repairs(report.work);
+        is_told.then(|| Candidate { tags: with(&self.tags, &["incident", "bug"]), ..incident })
     }
-    let completed = report.outcome == TaskOutcome::Completed;
-    let task = headline(report.task, TITLE);
-    if completed && repairs(report.work) {
-        let incident = new("incident", format!("Fix: {task}"), report.summary, 0.85);
-        found.push(Candidate { tags: with(&tags, &["incident", "bug"]), ..incident });
+
+    /// What the part of the project is now.
+    fn module(&self, report: &Report<'_>) -> Option<Candidate> {
+        let module = self.module.as_deref()?;
+        let is_built = builds(report.work) && word_count(report.summary) >= MIN_WORDS;
+        let is_large = report.work == Intent::Unknown
+            && report.outcome == TaskOutcome::Completed
+            && matches!(report.verification, Verification::TestsPassed | Verification::BuildSuccess)
+            && report.files.len() >= MANY_FILES;
+        let title = format!("{module} — updated");
+        (is_built || is_large).then(|| self.candidate("module", title, report.summary, 0.62))
     }
-    let of_module = builds(report.work) && word_count(report.summary) >= MIN_WORDS;
-    let of_many = report.work == Intent::Unknown
-        && completed
-        && matches!(report.verification, Verification::TestsPassed | Verification::BuildSuccess)
-        && report.files.len() >= MANY_FILES;
-    if let Some(module) = module.as_deref().filter(|_| of_module || of_many) {
-        found.push(new("module", format!("{module} — updated"), report.summary, 0.62));
-    }
-    if completed && builds(report.work) && risky {
+
+    /// What was decided.
+    fn decision(&self, report: &Report<'_>) -> Option<Candidate> {
         // The task is a part of what was decided, and tells the decision from what is said of the module.
         let text = format!("{}\n{}", report.task.trim(), report.summary.trim());
-        let decision = new("decision", format!("Decision: {task}"), &text, 0.82);
-        found.push(Candidate { tags: with(&tags, &["decision"]), ..decision });
+        let decision = self.candidate("decision", format!("Decision: {}", self.task), &text, 0.82);
+        let is_told = report.outcome == TaskOutcome::Completed && builds(report.work);
+        is_told.then(|| Candidate { tags: with(&self.tags, &["decision"]), ..decision })
     }
-    found
 }
 
 /// Whether work of a sort repairs something.

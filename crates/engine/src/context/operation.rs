@@ -163,33 +163,17 @@ fn gather(
     let rows = pinned.iter().chain(standing.all().map(|ruled| &ruled.memory));
     let mut numbers: HashMap<String, i64> = rows.map(|row| (row.id.clone(), row.number)).collect();
     let zone = &engine.settings().zone;
+    let shown = |rows: &[MemoryRow]| rows.iter().map(|m| record(m, zone)).collect::<Vec<_>>();
     let memories = match query {
         Some(text) => {
-            let asked = Query {
-                floor: Floor::Task,
-                words_only,
-                focus,
-                knowledge: true,
-                ..Query::new(text, call.scope, limit)
-            };
-            let found = search(engine, call, &asked)?;
-            let mut records = Vec::new();
-            for hit in &found.hits {
-                if let Item::Memory(m) = &hit.item {
-                    numbers.insert(m.id.clone(), m.number);
-                }
-                records.push(HitView::new(hit, zone, false).record());
-            }
+            let query = Query { words_only, focus, ..Query::new(text, call.scope, limit) };
+            let (records, used) = found(engine, call, query)?;
+            numbers.extend(used);
             records
         }
-        None => engine
-            .read(call, |r| r.memories(&known(call.scope, limit)))?
-            .iter()
-            .map(|m| record(m, zone))
-            .collect(),
+        None => shown(&engine.read(call, |r| r.memories(&known(call.scope, limit)))?),
     };
     let class = |name, heading, trust, records| Class { name, heading, trust, records };
-    let shown = |rows: &[MemoryRow]| rows.iter().map(|m| record(m, zone)).collect::<Vec<_>>();
     let ruling = |rules: &[Ruled]| rules.iter().map(|rule| rule_record(rule, zone)).collect::<Vec<_>>();
     let todos = query.map(|task| touching(engine, call, task)).transpose()?.unwrap_or_default();
     let heading = if query.is_some() { "Relevant memories" } else { "Newest memories" };
@@ -203,6 +187,17 @@ fn gather(
         class("memories", heading, Trust::Data, memories),
     ];
     Ok(Gathered { classes, numbers })
+}
+
+/// What a query finds for a task, and the ids and numbers of the memories among it.
+fn found(engine: &Engine, call: &Call<'_>, query: Query) -> Result<(Vec<Record>, Vec<(String, i64)>), Error> {
+    let hits = search(engine, call, &Query { floor: Floor::Task, knowledge: true, ..query })?.hits;
+    let zone = &engine.settings().zone;
+    let numbers = hits.iter().filter_map(|hit| match &hit.item {
+        Item::Memory(memory) => Some((memory.id.clone(), memory.number)),
+        _ => None,
+    });
+    Ok((hits.iter().map(|hit| HitView::new(hit, zone, false).record()).collect(), numbers.collect()))
 }
 
 /// What has no place among the rules and identity.

@@ -227,39 +227,22 @@ fn ranked(
     let control = engine.control(call);
     let ledger = engine.ledger(call)?;
     let caught_up = engine.follow_truth(call)?;
-    let unsearched = caught_up.unsearched;
-    let searcher = engine.searcher();
-    let mut collections = collections(ledger.tenant(), &query.scope);
-    let own = query.scope.project.as_deref().unwrap_or("");
-    collections.retain(|key| !query.here || key.project == own);
-    let people = searcher.index().people(&control, &collections)?;
-    let people: Vec<&str> = people.iter().map(String::as_str).collect();
-    let now = engine.clock().now();
-    let context = QueryContext { people: &people, now: Some(now), zone: engine.settings().zone.clone() };
-    let words = query.focus.as_ref().map(|focus| focus.words(&query.text));
-    let analysed = analysis::analyze_query(words.as_deref().unwrap_or(&query.text), &context);
-    let values = if query.words_only { None } else { searcher.embed_query(&query.text, now) };
+    let (searcher, now) = (engine.searcher(), engine.clock().now());
+    let asked = asked(engine, call, query, config, now)?;
+    let people: Vec<&str> = asked.people.iter().map(String::as_str).collect();
     let mut vector =
-        values.as_ref().zip(searcher.model()).map(|(values, model)| QueryVector { model, values });
-    let as_of = query.as_of.map(|at| ledger.read(&control, |r| r.seq_at(at))).transpose()?;
-    let mut settings = rank_settings(config, query.floor, now);
-    if query.here && query.sources == [SourceKind::Document] {
-        settings.weights = Weights::of_files();
-    }
-    // The same memory of another branch is another memory: which of them is shown, the branch decides.
-    settings.collapse &= query.focus.is_none() || query.sources != [SourceKind::Memory];
-    let filter = Filter { only: ledger.read(&control, |r| marked(r, query))?, ..filter(query) };
+        asked.values.as_ref().zip(searcher.model()).map(|(values, model)| QueryVector { model, values });
     let mut wanted = query.limit + SPARE;
     let mut widenings = 0;
     loop {
         let request = index::Request {
-            collections: &collections,
-            query: &analysed,
+            collections: &asked.collections,
+            query: &asked.analysed,
             people: &people,
             vector,
-            filter: &filter,
-            as_of,
-            settings: &settings,
+            filter: &asked.filter,
+            as_of: asked.as_of,
+            settings: &asked.settings,
             limit: wanted,
         };
         let answer = match searcher.index().search(&control, &request, &caught_up.pending) {
@@ -271,13 +254,56 @@ fn ranked(
             answer => answer?,
         };
         let exhausted = answer.found.len() < wanted;
-        let outcome = ledger.read(&control, |r| join(r, query, now, as_of, answer))?;
+        let outcome = ledger.read(&control, |r| join(r, query, now, asked.as_of, answer))?;
         if outcome.hits.len() >= query.limit || exhausted || widenings == WIDENINGS {
-            return Ok(Outcome { index_behind: caught_up.behind, unsearched, ..outcome });
+            let (index_behind, unsearched) = (caught_up.behind, caught_up.unsearched);
+            return Ok(Outcome { index_behind, unsearched, ..outcome });
         }
         widenings += 1;
         wanted *= 4;
     }
+}
+
+/// A query as it is put to the index.
+struct Asked {
+    collections: Vec<CollectionKey>,
+    /// The names that the query was read against.
+    people: Vec<String>,
+    analysed: analysis::Query,
+    /// Its vector, where meaning takes part.
+    values: Option<Vec<f32>>,
+    filter: Filter,
+    as_of: Option<i64>,
+    settings: RankSettings,
+}
+
+/// Reads a query: where it looks, what its words and its meaning are, what may be found and how that is ranked.
+fn asked(
+    engine: &Engine,
+    call: &Call<'_>,
+    query: &Query,
+    config: &settings::Recall,
+    now: Timestamp,
+) -> Result<Asked, Error> {
+    let (control, ledger, searcher) = (engine.control(call), engine.ledger(call)?, engine.searcher());
+    let mut collections = collections(ledger.tenant(), &query.scope);
+    let own = query.scope.project.as_deref().unwrap_or("");
+    collections.retain(|key| !query.here || key.project == own);
+    let people = searcher.index().people(&control, &collections)?;
+    let names: Vec<&str> = people.iter().map(String::as_str).collect();
+    let context = QueryContext { people: &names, now: Some(now), zone: engine.settings().zone.clone() };
+    let words = query.focus.as_ref().map(|focus| focus.words(&query.text));
+    let analysed = analysis::analyze_query(words.as_deref().unwrap_or(&query.text), &context);
+    let values = if query.words_only { None } else { searcher.embed_query(&query.text, now) };
+    let as_of = query.as_of.map(|at| ledger.read(&control, |r| r.seq_at(at))).transpose()?;
+    let mut settings = rank_settings(config, query.floor, now);
+    if query.here && query.sources == [SourceKind::Document] {
+        settings.weights = Weights::of_files();
+    }
+    // The same memory of another branch is another memory: which of them is shown, the branch decides.
+    settings.collapse &= query.focus.is_none() || query.sources != [SourceKind::Memory];
+    let filter = Filter { only: ledger.read(&control, |r| marked(r, query))?, ..filter(query) };
+    Ok(Asked { collections, people, analysed, values, filter, as_of, settings })
 }
 
 /// The collections that a reader in `scope` sees, as the index names them.

@@ -165,53 +165,14 @@ impl LedgerWrite<'_> {
     /// The bytes leave the files only with [`crate::Database::compact`], to be called when the
     /// transaction is over.
     pub fn purge(&self, kind: PurgedKind, id: &str, seq: Seq) -> Result<bool, StoreError> {
-        let number = match kind {
-            PurgedKind::Memory => match self.memory(id)? {
-                Some(memory) => {
-                    self.lose_from_snapshots(&memory, seq)?;
-                    // A repository tells it again, if anything else stands on that branch.
-                    if let (Some(project), Some(branch)) = (&memory.scope.project, &memory.scope.branch) {
-                        self.forget_branch(project, branch)?;
-                    }
-                    Some(memory.number)
-                }
-                None => None,
-            },
-            PurgedKind::Episode => self.episode(id)?.map(|episode| episode.number),
-            PurgedKind::Entity => self.entity(id)?.map(|entity| entity.number),
-            PurgedKind::Todo => self.todo(id)?.map(|todo| todo.number),
-            PurgedKind::VaultText => self.purge_vault_text(id)?.then(|| tombstone_number(id)),
-        };
-        let Some(number) = number else { return Ok(false) };
-        let tables: &[&str] = match kind {
-            PurgedKind::Memory => {
-                &["memory_tags", "bands", "evidence", "usage", "rules", "memory_states", "memories"]
-            }
-            PurgedKind::Episode => &["episodes"],
-            PurgedKind::Entity | PurgedKind::VaultText => &[],
-            PurgedKind::Todo => &["todos"],
-        };
+        let Some(number) = self.detached(kind, id, seq)? else { return Ok(false) };
         let (digest, stored) = match kind {
             PurgedKind::Episode => self.digest_of_event(number)?,
             _ => (None, None),
         };
         self.blank_mentions(id)?;
         self.forget_queries()?;
-        // A purged digest keeps its links: what it was made of is not distilled a second time.
-        match kind {
-            PurgedKind::Memory => {
-                self.purge_mentions(number)?;
-                self.unlink_raw(RawKind::Memory, number)?;
-                self.purge_memory_relations(number)?;
-            }
-            PurgedKind::Episode => self.unlink_raw(RawKind::Episode, number)?,
-            PurgedKind::Entity => self.erase_entity(number)?,
-            PurgedKind::Todo | PurgedKind::VaultText => {}
-        }
-        for table in tables {
-            let sql = format!("DELETE FROM {table} WHERE tenant = $1 AND number = $2");
-            self.transaction.post(&sql, params![self.tenant, number])?;
-        }
+        self.erase(kind, number)?;
         self.transaction.post(
             "INSERT INTO tombstones (tenant, kind, number, id, at, seq, digest, stored_seq)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
@@ -227,6 +188,53 @@ impl LedgerWrite<'_> {
             ],
         )?;
         Ok(true)
+    }
+
+    /// Takes what is purged out of what others keep of it, and gives its number; `None` if it is not stored.
+    fn detached(&self, kind: PurgedKind, id: &str, seq: Seq) -> Result<Option<i64>, StoreError> {
+        Ok(match kind {
+            PurgedKind::Memory => {
+                let Some(memory) = self.memory(id)? else { return Ok(None) };
+                self.lose_from_snapshots(&memory, seq)?;
+                // A repository tells it again, if anything else stands on that branch.
+                if let (Some(project), Some(branch)) = (&memory.scope.project, &memory.scope.branch) {
+                    self.forget_branch(project, branch)?;
+                }
+                Some(memory.number)
+            }
+            PurgedKind::Episode => self.episode(id)?.map(|episode| episode.number),
+            PurgedKind::Entity => self.entity(id)?.map(|entity| entity.number),
+            PurgedKind::Todo => self.todo(id)?.map(|todo| todo.number),
+            PurgedKind::VaultText => self.purge_vault_text(id)?.then(|| tombstone_number(id)),
+        })
+    }
+
+    /// Deletes the rows of what is purged, and what hangs on them.
+    fn erase(&self, kind: PurgedKind, number: i64) -> Result<(), StoreError> {
+        // A purged digest keeps its links: what it was made of is not distilled a second time.
+        match kind {
+            PurgedKind::Memory => {
+                self.purge_mentions(number)?;
+                self.unlink_raw(RawKind::Memory, number)?;
+                self.purge_memory_relations(number)?;
+            }
+            PurgedKind::Episode => self.unlink_raw(RawKind::Episode, number)?,
+            PurgedKind::Entity => self.erase_entity(number)?,
+            PurgedKind::Todo | PurgedKind::VaultText => {}
+        }
+        let tables: &[&str] = match kind {
+            PurgedKind::Memory => {
+                &["memory_tags", "bands", "evidence", "usage", "rules", "memory_states", "memories"]
+            }
+            PurgedKind::Episode => &["episodes"],
+            PurgedKind::Todo => &["todos"],
+            PurgedKind::Entity | PurgedKind::VaultText => &[],
+        };
+        for table in tables {
+            let sql = format!("DELETE FROM {table} WHERE tenant = $1 AND number = $2");
+            self.transaction.post(&sql, params![self.tenant, number])?;
+        }
+        Ok(())
     }
 
     /// What stays of an event when its text and its salt go: the digest, if it has one, and the change that
