@@ -19,6 +19,8 @@ const CONFIGURED: [&str; 2] = ["store", "tenant"];
 /// The words of one command.
 pub(crate) struct Words<'a> {
     fields: Vec<String>,
+    /// Those of them that are switches.
+    switches: Vec<String>,
     positional: &'static [&'static str],
     home: Option<&'a Path>,
 }
@@ -27,9 +29,15 @@ impl<'a> Words<'a> {
     /// Those of `entry`; commands to copy name `home` when it was named.
     pub(crate) fn new(entry: &Entry, home: Option<&'a Path>) -> Self {
         let schema = (entry.request_schema)();
-        let fields = schema["properties"].as_object().into_iter().flatten();
+        let fields = || schema["properties"].as_object().into_iter().flatten();
+        let is_switch = |property: &serde_json::Value| {
+            let of = &property["type"];
+            of == "boolean" || of.as_array().is_some_and(|any| any.contains(&"boolean".into()))
+        };
+        let switches = fields().filter(|(_, property)| is_switch(property));
         Self {
-            fields: fields.map(|(name, _)| name.clone()).collect(),
+            fields: fields().map(|(name, _)| name.clone()).collect(),
+            switches: switches.map(|(name, _)| name.clone()).collect(),
             positional: entry.spec.positional,
             home,
         }
@@ -41,11 +49,21 @@ impl<'a> Words<'a> {
         if parts.len().is_multiple_of(2) {
             return text.to_owned();
         }
-        let said = |(index, part): (usize, &&str)| match index % 2 {
-            1 => self.typed(part).unwrap_or_else(|| (*part).to_owned()),
-            _ => (*part).to_owned(),
-        };
-        parts.iter().enumerate().map(said).collect::<Vec<_>>().join("`")
+        let mut said = vec![parts[0].to_owned()];
+        for pair in parts[1..].chunks(2) {
+            let (word, behind) = (pair[0], pair[1]);
+            // The word of a toolset is no option of the same name.
+            let is_named = said.last().is_some_and(|before| before.ends_with("toolset "));
+            let typed = self.typed(word).filter(|_| !is_named).unwrap_or_else(|| word.to_owned());
+            // A switch that is set is typed with its value joined to it.
+            let set = self.switches.iter().any(|name| name == word).then(|| setting(behind)).flatten();
+            match set {
+                Some((true, rest)) => said.extend([typed, rest.to_owned()]),
+                Some((false, rest)) => said.extend([format!("{typed}=false"), rest.to_owned()]),
+                None => said.extend([typed, behind.to_owned()]),
+            }
+        }
+        said.join("`")
     }
 
     /// A reply whose notes speak of what can be typed.
@@ -103,6 +121,14 @@ impl<'a> Words<'a> {
     }
 }
 
+/// What a sentence sets a switch to right behind its name, and what follows that.
+fn setting(behind: &str) -> Option<(bool, &str)> {
+    let told = behind.strip_prefix(" is ").or_else(|| behind.strip_prefix(' '))?;
+    let value = |word, is| told.strip_prefix(word).map(|rest| (is, rest));
+    let found = value("true", true).or_else(|| value("false", false))?;
+    (!found.1.starts_with(char::is_alphanumeric)).then_some(found)
+}
+
 /// The command of a tool, or of a path that lacks the program's name.
 fn command(word: &str) -> Option<String> {
     let by_tool = |e: &&Entry| e.spec.tool == word && e.spec.toolset != Toolset::Compat;
@@ -136,6 +162,17 @@ mod tests {
         assert_eq!(words.of("`strata doctor` and `caused`"), "`strata doctor` and `caused`");
         assert_eq!(words.of("`store` in the configuration"), "`store` in the configuration");
         assert_eq!(words.of("an odd ` one"), "an odd ` one");
+        assert_eq!(words.of("a server with toolset `project`"), "a server with toolset `project`");
+    }
+
+    #[test]
+    fn a_switch_is_said_as_it_is_typed() {
+        let words = words(&["project", "retention", "run"], None);
+        assert_eq!(words.of("send `dry_run` false to do it"), "send `--dry-run=false` to do it");
+        assert_eq!(words.of("unless `dry_run` is false."), "unless `--dry-run=false`.");
+        assert_eq!(words.of("with `dry_run` true, nothing"), "with `--dry-run`, nothing");
+        assert_eq!(words.of("`dry_run` falsely"), "`--dry-run` falsely");
+        assert_eq!(words.of("`dry_run`"), "`--dry-run`");
     }
 
     #[test]

@@ -23,6 +23,7 @@ mod layered;
 mod memory_engine;
 mod p_layer;
 mod prepare;
+mod related;
 mod report;
 mod rules_markdown;
 mod settle;

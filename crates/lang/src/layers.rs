@@ -32,9 +32,11 @@ pub fn paragraphs(text: &str, reading: &Reading) -> Vec<Paragraph> {
             _ => &[],
         };
         let doc = symbols.first().and_then(|symbol| symbol.doc.as_deref()).and_then(first_sentence);
-        let summary = doc.or_else(|| piece.lines().find_map(meaning))?;
         let symbols: Vec<String> = symbols.iter().map(|symbol| symbol.name.clone()).collect();
         let heading = symbols.first().or(chunk.path.last()).cloned();
+        // A heading that is said once more says nothing.
+        let says_more = |said: &String| heading.as_ref() != Some(said);
+        let summary = doc.or_else(|| piece.lines().filter_map(meaning).find(says_more))?;
         Some(Paragraph { chunk: position, heading, symbols, summary: cut(&summary, 200) })
     };
     reading.chunks.iter().enumerate().filter_map(of).collect()
@@ -86,6 +88,11 @@ mod tests {
         let told = paragraphs(text, &read("a.md", text, &Limits::default(), &|| false));
         assert_eq!(told[0].heading.as_deref(), Some("Title"));
         assert_eq!(told[0].summary, "设置数据库端口和日志级别。");
+        let text = "# Architecture\nThe loop lives in `src/loop`.\n";
+        let told = paragraphs(text, &read("a.md", text, &Limits::default(), &|| false));
+        assert_eq!(told[0].summary, "The loop lives in `src/loop`.");
+        let bare = "# Architecture\n";
+        assert!(paragraphs(bare, &read("a.md", bare, &Limits::default(), &|| false)).is_empty());
     }
 
     #[test]

@@ -113,6 +113,13 @@ fn memory_engine_c75_the_older_commands_work_on_the_project() {
     assert_eq!(binary.json(["debug", "index"])["changes"]["unchanged"], 3);
     let status = binary.json(["debug", "status"]);
     assert_eq!((&status["bootstrap_status"], &status["knowledge_documents"]), (&json!("READY"), &json!(3)));
+    assert_eq!(binary.json(["project", "debug", "status"]), status);
+    for path in ["bootstrap", "index", "reset-project", "recall", "inspect", "route", "tree"] {
+        let help = binary.run(["project", "debug", path, "--help"]).success().stdout;
+        assert_eq!(help.lines().next(), binary.run(["debug", path, "--help"]).stdout.lines().next());
+    }
+    let help = binary.run(["project", "--help"]).success().stdout;
+    assert!(!help.lines().any(|line| line.trim_start().starts_with("debug")), "{help}");
     assert_eq!(binary.json(["debug", "reset-project", "--confirm"])["files"], 3);
     assert_eq!(binary.json(["debug", "status"])["knowledge_documents"], 0);
     let shown = binary.json(["project", "show", "README.md"]);

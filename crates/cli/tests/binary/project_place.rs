@@ -245,8 +245,11 @@ fn a_folder_of_memory_engine_is_taken_over_once() {
     assert!(incident.to_string().contains("47 passed"), "{incident:#}");
     let all = format!("{}{incident}", found("retry loop"));
     assert!(all.contains("incident") && !all.contains("hunter2hunter2"), "{all}");
+    let related = strata(&home).json(["--project-root", &shown, "project", "relations", "1"]);
+    assert!(related.to_string().contains("supports") && done["relations"] == 1, "{related:#} {done:#}");
     let again = import(&[]);
     assert_eq!((&again["memories"], &again["known"]), (&json!(0), &json!(3)), "{again:#}");
+    assert_eq!(again["relations"], 0, "{again:#}");
     assert!(again["files"].to_string().contains("known"), "{again:#}");
     home.file("app/.strata/decisions.md", "# Other\n");
     let kept = import(&[]);
@@ -306,5 +309,10 @@ fn older_database(path: &Path) {
         ("created_at", "2026-01-02T03:04:05"),
     ];
     old.put_texts("evidence", &evidence);
+    old.run("CREATE TABLE memory_relations (id TEXT PRIMARY KEY, source_id TEXT, target_id TEXT, relation_type TEXT, created_at TEXT)");
+    for (id, target) in [("r1", "n2"), ("r2", "n4")] {
+        let row = [("id", id), ("source_id", "n1"), ("target_id", target), ("relation_type", "supports")];
+        old.put_texts("memory_relations", &row);
+    }
     old.close();
 }

@@ -49,6 +49,20 @@ fn hints_and_notes_name_commands_and_options() {
         .success();
     assert!(text(&["assemble", "--budget", "120"]).contains("raise `--budget-chars`"));
     assert!(text(&["context", "--budget-tokens", "10"]).contains("raise `--budget-tokens`"));
+    // What a note says can be typed: a switch takes its value joined.
+    let root = home.outside().join("app");
+    home.file("app/README.md", "# App\n");
+    let on = |arguments: &[&str]| text(&[&["--project-root", &root.to_string_lossy()], arguments].concat());
+    let said = on(&["project", "retention", "run"]);
+    assert!(said.contains("send `--dry-run=false` to do it"), "{said}");
+    assert!(!on(&["project", "retention", "run", "--dry-run=false"]).contains("unexpected"));
+    assert!(on(&["project", "status"]).contains("`strata project index` reads"));
+    let made = on(&["project", "add", "Waiting", "The gateway waits thirty seconds."]);
+    assert!(made.contains("created #2 "), "{made}");
+    let said = on(&["project", "pin", "2", "nowhere.rs"]);
+    assert!(said.contains("`CODE`: `nowhere.rs`") && said.contains("PATH#SYMBOL, from"), "{said}");
+    let help = on(&["project", "init", "--help"]).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(help.contains("A server with toolset `project`"), "{help}");
 }
 
 #[test]

@@ -14,6 +14,7 @@ use super::{
     layered::config,
     memory_engine::{self, MemoryEngineDatabase},
     prepare::{Origin, Prepared, prepare},
+    related::relate,
     report::RowReport,
     settle::settle,
 };
@@ -68,6 +69,8 @@ pub struct Response {
     pub memories: usize,
     /// Memories that were here before.
     pub known: usize,
+    /// Relations between memories that were put down now.
+    pub relations: usize,
     /// Memories that were purged here; they stay out.
     pub purged: usize,
     /// What is said about rows.
@@ -109,7 +112,7 @@ impl Operation for ImportMemoryEngine {
         positional: &["path"],
         title: "Import a .memory-engine folder",
         about: "Takes over a project's `.memory-engine/`: `constraints.md`, `team-rules.md` and `decisions.md`, config.yaml as lines of \
-                `.strata/config.toml`, and the memories with their dates, evidence, tree and branches. The folder is only read. Files \
+                `.strata/config.toml`, and the memories with their dates, evidence, tree, relations and branches. The folder is only read. Files \
                 that are here already are not replaced; running it again adds nothing. Documents are indexed anew from the project's \
                 files. It says what it leaves behind. Begin with a dry run. Secrets are blacked out.",
         effect: Effect::Write,
@@ -170,7 +173,7 @@ impl Response {
             return Ok(());
         }
         let database = foreign::read(&path, &engine.control(call), memory_engine::read)?;
-        let MemoryEngineDatabase { incoming, left, projects } = database;
+        let MemoryEngineDatabase { incoming, left, projects, relations } = database;
         let loss = |(what, count, why): (&str, u64, &str)| Loss { what: what.into(), count, why: why.into() };
         self.not_taken_over.extend(left.into_iter().map(loss));
         if projects.len() > 1 {
@@ -188,7 +191,11 @@ impl Response {
             true => engine.read(call, |r| decide(r, &origin, &prepared))?,
             false => Plan { new: (0..prepared.memories.len()).collect(), ..Plan::default() },
         };
-        self.store(engine, call, &origin, (&prepared, &plan))
+        self.store(engine, call, &origin, (&prepared, &plan))?;
+        if !self.dry_run {
+            self.relations = relate(engine, call, &origin, (&prepared, &relations))?;
+        }
+        Ok(())
     }
 
     fn store(
@@ -346,7 +353,10 @@ impl Render for Response {
         let added = self.files.iter().filter(|file| file.status == "added").count();
         let text = format!(
             "{would} {} and {} from {} into {} ({} known already)",
-            counted(self.memories, "memory"),
+            match self.relations {
+                0 => counted(self.memories, "memory"),
+                many => format!("{} with {}", counted(self.memories, "memory"), counted(many, "relation")),
+            },
             counted(added, "file"),
             self.path,
             self.project,

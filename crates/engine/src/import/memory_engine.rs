@@ -2,19 +2,20 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use strata_core::memory::{Kind, Layer};
+use strata_core::memory::{Kind, Layer, Relation};
 use strata_store::{error::StoreError, foreign::ForeignReader};
 
 use super::{
     cells::{Fields, point_in_time},
     incoming::{Detail, Ending, Ground, Incoming, IncomingMemory, RowKey},
     p_layer::{dated, each, key},
+    related::Related,
 };
 
 /// The table that makes a database memory-engine's.
 const NODES: &str = "memory_nodes";
 /// Tables that are not taken over, what they hold, and why.
-const LEFT: [(&str, &str, &str); 9] = [
+const LEFT: [(&str, &str, &str); 8] = [
     ("memory_candidates", "candidates", "what still waits is told by nobody any more; report the work anew"),
     ("knowledge_documents", "documents", "the files are indexed anew"),
     ("knowledge_chunks", "chunks", "the files are indexed anew"),
@@ -23,7 +24,6 @@ const LEFT: [(&str, &str, &str); 9] = [
     ("knowledge_chunk_summaries", "summaries", "they are made when they are asked for"),
     ("knowledge_links", "links of knowledge", "nothing ever wrote one"),
     ("knowledge_index_jobs", "jobs", "they are done"),
-    ("memory_relations", "relations of memories", "the tree of memories is kept; these are not"),
 ];
 
 /// A database as read.
@@ -34,6 +34,8 @@ pub(super) struct MemoryEngineDatabase {
     pub(super) left: Vec<(&'static str, u64, &'static str)>,
     /// The names of its projects.
     pub(super) projects: Vec<String>,
+    /// How its memories stand to each other.
+    pub(super) relations: Vec<Related>,
 }
 
 /// Reads a database. All but its memories may be missing.
@@ -58,7 +60,22 @@ pub(super) fn read(reader: &ForeignReader<'_>) -> Result<MemoryEngineDatabase, S
     let evidence = evidence(reader, &mut database.incoming)?;
     nodes(reader, evidence, &mut database.incoming)?;
     parents(&mut database.incoming);
+    relations(reader, &mut database)?;
     Ok(database)
+}
+
+fn relations(reader: &ForeignReader<'_>, database: &mut MemoryEngineDatabase) -> Result<(), StoreError> {
+    const NAMES: &[&str] = &["id", "source_id", "target_id", "relation_type", "created_at"];
+    let MemoryEngineDatabase { incoming, relations, .. } = database;
+    each(reader, ("memory_relations", NAMES, None), &mut incoming.findings, |fields, _| {
+        relations.push(Related {
+            source: fields.needed("source_id")?,
+            relation: Relation::parse(&fields.needed("relation_type")?).map_err(|e| e.to_string())?,
+            target: fields.needed("target_id")?,
+            at: fields.text("created_at")?.as_deref().and_then(point_in_time),
+        });
+        Ok(())
+    })
 }
 
 /// What memories rest on, by the id of the memory.

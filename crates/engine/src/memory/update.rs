@@ -16,6 +16,7 @@ use crate::{
     error::Error,
     gate::Gate,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
+    project::anchors,
     render::{Document, Mark, Render},
     request::unit,
 };
@@ -107,7 +108,10 @@ impl Operation for Update {
             || request.kind.is_some()
             || request.tags.is_some();
         if rewritten {
-            let evidence = ledger.read(&control, |r| r.evidence(old.number))?;
+            let mut evidence = ledger.read(&control, |r| r.evidence(old.number))?;
+            if request.text.is_some() {
+                evidence = anchors::renewed(engine, call, evidence);
+            }
             replace(engine, call, &old, &state, evidence, &request)
         } else {
             adjust(engine, call, actor, &old, &state, &request)
@@ -159,6 +163,10 @@ fn replace(
     let mut gate = Gate::default();
     let text = request.text.as_deref().map_or_else(|| Ok(old.body.clone()), |t| gate.body("text", t))?;
     let mut draft = Draft::version_of(old, text, state, evidence);
+    if request.text.is_some() && old.body.starts_with(old.title.trim_end_matches('\u{2026}')) {
+        // The headline was the old text's beginning, which is not said any more.
+        draft.title = None;
+    }
     if request.title.is_some() {
         draft.title = gate.field("title", request.title.as_deref())?;
     }

@@ -215,15 +215,12 @@ impl Code {
         })
     }
 
-    /// Pins what is checked out now.
+    /// Pins what is checked out now, as `argument` of the call names it.
     ///
     /// # Errors
     /// The file is not there or may not be read, or has no such lines or symbol.
-    fn pin(&mut self, anchor: &Anchor) -> Result<Anchor, Error> {
-        let wrong = |what: String| {
-            let hint = "name a file of the project as code:PATH, code:PATH:FIRST-LAST or code:PATH#SYMBOL";
-            Error::argument("evidence", what, hint)
-        };
+    fn pin(&mut self, anchor: &Anchor, argument: &'static str) -> Result<Anchor, Error> {
+        let wrong = |what: String| Error::argument(argument, what, hint_for(argument));
         let path = self.gate.resolve(&anchor.path).map_err(|e| wrong(format!("`{}` {e}", anchor.path)))?;
         let file = self.gate.read(&path).map_err(|e| wrong(format!("`{}` {e}", anchor.path)))?;
         let place = find(&path, &file.text, &anchor.target)
@@ -322,6 +319,14 @@ impl Code {
     }
 }
 
+/// How code is named in an argument that is for code alone, and in one for whatever a memory rests on.
+const fn hint_for(argument: &str) -> &'static str {
+    match argument.as_bytes() {
+        b"code" => "send PATH, PATH:10-20 or PATH#SYMBOL, from the project's root",
+        _ => "name a file of the project as code:PATH, code:PATH:FIRST-LAST or code:PATH#SYMBOL",
+    }
+}
+
 /// Pins what among evidence asks for it; the rest stays as it is.
 ///
 /// # Errors
@@ -337,10 +342,48 @@ pub(crate) fn pin_all(engine: &Engine, call: &Call<'_>, evidence: Vec<String>) -
                     code = Code::of(engine, call);
                 }
                 // Without a project's files at hand it stays what it says.
-                code.as_mut().map_or(Ok(text), |code| Ok(code.pin(&anchor)?.text()))
+                code.as_mut().map_or(Ok(text), |code| Ok(code.pin(&anchor, "evidence")?.text()))
             }
         })
         .collect()
+}
+
+/// The pins among what a memory rests on, in order: of several to one place the last, which was made when it was seen to
+/// hold there.
+pub(super) fn pins(evidence: &[EvidenceRow]) -> Vec<Anchor> {
+    let mut pins: Vec<Anchor> = Vec::new();
+    let made = |row: &EvidenceRow| Anchor::parse(&row.reference).filter(|anchor| anchor.made.is_some());
+    for anchor in evidence.iter().filter(|row| row.kind == CODE).filter_map(made) {
+        pins.retain(|earlier| earlier.place() != anchor.place());
+        pins.push(anchor);
+    }
+    pins
+}
+
+/// Evidence for a text that says what holds now: its pins are made anew where the code has changed, and those to code that is
+/// gone are left to the version before. Without a project's files at hand it stays as it is.
+pub(crate) fn renewed(engine: &Engine, call: &Call<'_>, evidence: Vec<EvidenceRow>) -> Vec<EvidenceRow> {
+    let known = pins(&evidence);
+    let Some(mut code) = Code::of(engine, call).filter(|_| !known.is_empty()) else { return evidence };
+    let at = engine.clock().now();
+    let is_pin = |row: &EvidenceRow| {
+        row.kind == CODE && Anchor::parse(&row.reference).is_some_and(|a| a.made.is_some())
+    };
+    let (was_pinned, mut kept): (Vec<_>, Vec<_>) = evidence.into_iter().partition(is_pin);
+    for anchor in known {
+        let Some(view) = code.look(&anchor) else { continue };
+        let place = view.now.unwrap_or(view.code);
+        let again = Anchor::parse(&format!("code:{place}")).and_then(|anchor| code.pin(&anchor, "code").ok());
+        match (view.state, again) {
+            (Freshness::Gone, _) => {}
+            (Freshness::Drifted, Some(anchor)) => {
+                let (kind, note) = (CODE.to_owned(), String::new());
+                kept.push(EvidenceRow { kind, reference: anchor.text(), note, at });
+            }
+            _ => kept.extend(was_pinned.iter().rfind(|row| row.reference == anchor.text()).cloned()),
+        }
+    }
+    kept
 }
 
 /// The pins among what memories rest on, as they stand now; memories without any are left out. Nothing is read of a
@@ -350,9 +393,6 @@ pub(crate) fn views(
     call: &Call<'_>,
     evidence: &HashMap<i64, Vec<EvidenceRow>>,
 ) -> HashMap<i64, Vec<AnchorView>> {
-    let pins = |rows: &[EvidenceRow]| -> Vec<Anchor> {
-        rows.iter().filter(|row| row.kind == CODE).filter_map(|row| Anchor::parse(&row.reference)).collect()
-    };
     let pinned: Vec<(i64, Vec<Anchor>)> = evidence
         .iter()
         .map(|(number, rows)| (*number, pins(rows)))

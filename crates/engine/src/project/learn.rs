@@ -205,7 +205,7 @@ fn of_commits(engine: &Engine, call: &Call<'_>, request: &Request) -> Result<(Ve
 impl Render for Response {
     fn render(&self) -> Document {
         let read = format!("{} and {}", counted(self.commits, "commit"), counted(self.files, "file"));
-        let verb = if self.dry_run { "would be proposed" } else { "filed for review" };
+        let verb = if self.dry_run { "would be filed for review" } else { "filed for review" };
         let text =
             format!("{} {verb} from {read}; {} known", counted(self.proposals.len(), "proposal"), self.known);
         let mut document = Document::new().note(Mark::Good, text);
@@ -217,6 +217,10 @@ impl Render for Response {
             };
             document =
                 document.with(Block::Table { columns, rows: self.proposals.iter().map(row).collect() });
+        }
+        if self.proposals.iter().any(|p| p.review.is_some()) {
+            document =
+                document.note(Mark::Info, "a person decides about each: `review list`, `review approve`");
         }
         document.note_more(self.more)
     }

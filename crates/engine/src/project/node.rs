@@ -95,7 +95,7 @@ pub struct Evidence {
 impl From<&EvidenceRow> for Evidence {
     fn from(row: &EvidenceRow) -> Self {
         let (content, source) = match row.note.is_empty() {
-            true => (row.reference.clone(), String::new()),
+            true => (super::anchors::shown(&row.reference), String::new()),
             false => (row.note.clone(), row.reference.clone()),
         };
         Self { content, source, kind: row.kind.clone(), created_at: row.at.to_rfc3339() }

@@ -69,6 +69,35 @@ fn code_is_fresh_where_it_moved_drifted_where_it_changed_and_gone_where_it_went(
 }
 
 #[test]
+fn a_memory_that_is_seen_to_hold_again_is_pinned_to_the_code_as_it_is() {
+    let checkout = Checkout::begun();
+    checkout.commit("src/upload.rs", CODE);
+    checkout.commit("src/old.rs", "fn old() {}\n");
+    let session = at(&checkout);
+    let text = "Sending always succeeds in the simulator.";
+    let id = session.ok("remember", json!({ "text": text }))["id"].as_str().expect("an id").to_owned();
+    let pin = |code: &[&str]| session.ok("project_pin", json!({ "id": id, "code": code }));
+    let findings = || session.ok("project_check", json!({}))["findings"].clone();
+    pin(&["src/upload.rs:8-10", "src/old.rs"]);
+    let changed = CODE.replace("    true\n", "    maybe()\n");
+    checkout.commit("src/upload.rs", &changed);
+    assert_eq!(findings()[0]["state"], "drifted");
+    assert_eq!(pin(&["src/upload.rs:8-10"])["pinned"][0]["state"], "fresh");
+    assert_eq!((findings(), &pin(&["src/upload.rs:8-10"])["pinned"]), (json!([]), &json!([])));
+    // A text that says what holds now is pinned to what is there now, and to nothing that is gone.
+    checkout.commit("src/upload.rs", &changed.replace("maybe", "rarely"));
+    checkout.git(&["rm", "-q", "src/old.rs"]);
+    assert_eq!(findings().as_array().map(Vec::len), Some(2));
+    session.ok("update", json!({ "id": id, "title": "In the simulator" }));
+    assert_eq!(findings().as_array().map(Vec::len), Some(2), "nothing was said anew");
+    let text = "Sending rarely succeeds in the simulator.";
+    let head = session.recall(text).remove(0);
+    session.ok("update", json!({ "id": head, "text": text }));
+    assert_eq!(findings(), json!([]));
+    assert_eq!(code_of(&session, text)["state"], "fresh");
+}
+
+#[test]
 fn a_pin_goes_wherever_its_memory_goes() {
     let checkout = Checkout::begun();
     checkout.git(&["checkout", "-q", "-b", "feat"]);
@@ -155,5 +184,12 @@ fn a_check_is_written_as_sarif_and_as_markdown() {
     let place = &result["locations"][0]["physicalLocation"];
     assert_eq!(place["artifactLocation"]["uri"], "src/upload.rs");
     assert_eq!(place["region"], json!({ "startLine": 8, "endLine": 10 }));
+    pinned(&session, "The simulator never fails.", "code:src/upload.rs");
+    checkout.write("src/upload.rs", "fn main() {}\n");
+    session.ok("project_check", json!({ "sarif": "check.sarif" }));
+    let sarif: Value = serde_json::from_str(&read("check.sarif")).expect("JSON");
+    let results = sarif["runs"][0]["results"].as_array().expect("results");
+    let line = |result: &Value| result["locations"][0]["physicalLocation"]["region"]["startLine"].is_number();
+    assert!(results.len() == 2 && results.iter().all(line), "{sarif:#}");
     assert!(read("check.md").contains("| src/upload.rs:8-10 | drifted |"), "{}", read("check.md"));
 }

@@ -54,6 +54,39 @@ fn bytes_of(folder: &Path) -> String {
     all
 }
 
+#[test]
+fn a_look_that_was_broken_off_is_not_taken_for_the_whole() {
+    let checkout = project();
+    let session = configured(&checkout, |settings| {
+        settings.config.project.runtime.auto_incremental_sync = false;
+    });
+    let cancel = Cancel::default();
+    with_call(&session, |call| {
+        let stops = |_: u64, _: u64| cancel.cancel();
+        let call = Call { cancel: &cancel, progress: &stops, ..*call };
+        assert!(follow::refresh(&session.engine, &call).is_err());
+    });
+    let seen_by = |engine: &Engine| {
+        let run = |tool: &str, arguments: Value| {
+            let mut entries = strata_engine::registry::OPERATIONS.iter();
+            let entry = entries.find(|entry| entry.spec.tool == tool).expect("a tool");
+            with_call(&session, |call| (entry.run)(engine, call, arguments)).expect("an answer").json
+        };
+        let status = run("memory_status", json!({}));
+        let found = run("retrieve_agent_context", json!({ "task": "Where is marmalade ordered?" }));
+        assert_eq!(status["bootstrap_status"], found["meta"]["bootstrap_status"], "{found:#}");
+        status
+    };
+    let status = seen_by(&session.reopened());
+    assert_eq!(status["bootstrap_status"], "UNINITIALIZED", "{status:#}");
+    assert!(status["knowledge_documents"].as_u64().is_some_and(|count| count < 3), "{status:#}");
+    // Over MCP a tool is named, at the command line the command.
+    assert_eq!(status["suggestions"][0], "`refresh_project_knowledge` reads the project's files now");
+    refresh(&session);
+    let status = seen_by(&session.reopened());
+    assert_eq!((&status["bootstrap_status"], &status["knowledge_documents"]), (&json!("READY"), &json!(3)));
+}
+
 fn refresh(session: &Session) -> Value {
     session.ok("refresh_project_knowledge", json!({}))
 }

@@ -105,6 +105,9 @@ fn a_projects_settings_count_after_a_person_trusted_them_and_until_they_change()
     assert_eq!(days(), 180);
     let shown = desk.run("project_trust", json!({ "show": true }));
     assert_eq!(shown["files"][0]["status"], "changed", "{shown:#}");
+    // To look is for everybody.
+    let agent = desk.run_as(PrincipalKind::Agent, Toolset::Project, "project_trust", json!({ "show": true }));
+    assert_eq!(agent.expect("shown"), shown);
     desk.run("project_trust", json!({ "revoke": true }));
     assert!(!Trusted::read(home.path()).has(layout::CONSTRAINTS, &rules));
 }
@@ -117,7 +120,7 @@ fn memory_engine_c76_the_policy_is_put_into_clients_files_once_and_leaves_no_tra
     let mine = "# Ours\r\n\r\nUse tabs. Gr\u{fc}\u{df}e.";
     let cursor = ".cursor/rules/agent-memory-policy.mdc";
     for existing in [Some(mine), None] {
-        for (path, client) in [("CLAUDE.md", "claude-code"), (cursor, "cursor")] {
+        for (path, client) in [("CLAUDE.md", "claude-code"), (cursor, "cursor"), ("AGENTS.md", "agents-md")] {
             if let Some(text) = existing {
                 checkout.write(path, text);
             }
@@ -132,8 +135,16 @@ fn memory_engine_c76_the_policy_is_put_into_clients_files_once_and_leaves_no_tra
                     "{text}"
                 );
             }
-            let key = if client == "cursor" { "cursor" } else { "claude_code" };
-            assert_eq!(desk.run("policy_status", json!({}))[key]["installed"], true);
+            let key = client.replace('-', "_");
+            let stands = || desk.run("policy_status", json!({}))[&key].clone();
+            assert_eq!((&stands()["installed"], &stands()["is_current"]), (&json!(true), &json!(true)));
+            // What somebody wrote into the block is told, and put right by another install.
+            let installed = read(path).expect("installed");
+            checkout.write(path, &installed.replace("reflect_and_write", "guess"));
+            assert_eq!((&stands()["installed"], &stands()["is_current"]), (&json!(true), &json!(false)));
+            desk.run("policy_install", json!({ "client": client }));
+            assert_eq!(stands()["is_current"], true);
+            assert_eq!(read(path).map(|text| text.lines().count()), Some(installed.lines().count()));
             for changed in [true, false] {
                 assert_eq!(desk.run("policy_remove", json!({ "client": client }))["changed"], changed);
                 assert_eq!(read(path).as_deref(), existing, "{client}");

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use strata_store::{files::write_atomic, ledger::MemoryRow};
 
-use super::{Anchor, AnchorView, CODE, Code, Freshness};
+use super::{Anchor, AnchorView, CODE, Code, Freshness, pins};
 use crate::{
     engine::Engine,
     error::Error,
@@ -134,9 +134,8 @@ fn pinned(engine: &Engine, call: &Call<'_>) -> Result<Vec<(MemoryRow, Vec<Anchor
         if !here || !sees_scope(call, &row.scope) || !row.state.status.is_live() {
             continue;
         }
-        let anchors = evidence.remove(&row.number).unwrap_or_default();
-        let anchors = anchors.iter().filter_map(|e| Anchor::parse(&e.reference)).filter(|a| a.made.is_some());
-        pinned.push((row, anchors.collect()));
+        let anchors = pins(&evidence.remove(&row.number).unwrap_or_default());
+        pinned.push((row, anchors));
     }
     Ok(pinned)
 }
@@ -201,10 +200,14 @@ impl Finding {
         let place = self.code.now.as_ref().unwrap_or(&self.code.code);
         let anchor = Anchor::parse(&format!("code:{place}"));
         let uri = anchor.as_ref().map_or(place.as_str(), |anchor| anchor.path.as_str());
-        let mut physical = json!({ "artifactLocation": { "uri": uri } });
-        if let Some(super::Target::Lines(range)) = anchor.as_ref().map(|anchor| &anchor.target) {
-            physical["region"] = json!({ "startLine": range.start(), "endLine": range.end() });
-        }
+        let region = match anchor.as_ref().map(|anchor| &anchor.target) {
+            Some(super::Target::Lines(range)) => {
+                json!({ "startLine": range.start(), "endLine": range.end() })
+            }
+            // Who shows findings beside code wants a line of each.
+            _ => json!({ "startLine": 1 }),
+        };
+        let physical = json!({ "artifactLocation": { "uri": uri }, "region": region });
         json!({
             "ruleId": self.code.state.as_str(),
             "level": if self.code.state == Freshness::Gone { "error" } else { "warning" },
@@ -223,7 +226,11 @@ impl Render for Response {
     fn render(&self) -> Document {
         let checked = counted(self.checked, "memory");
         let mut document = Document::new();
-        if self.findings.is_empty() {
+        if self.checked == 0 {
+            // A build that looks into the wrong store is not to pass without a word.
+            let said = "no memory in this store is pinned to this project's code; `project_pin` pins one";
+            document = document.note(Mark::Info, said);
+        } else if self.findings.is_empty() {
             document =
                 document.note(Mark::Good, format!("the code stands as pinned, among {checked} with pins"));
         } else {
@@ -238,7 +245,11 @@ impl Render for Response {
             let many = counted(self.findings.len(), "pin");
             document = document
                 .note(Mark::Warning, format!("{many} changed, among {checked} with pins"))
-                .with(Block::Table { columns, rows });
+                .with(Block::Table { columns, rows })
+                .note(
+                    Mark::Info,
+                    "correct each with `update`, or say with `project_pin` that it still holds",
+                );
         }
         self.written
             .iter()

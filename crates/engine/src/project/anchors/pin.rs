@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use strata_core::policy::Action;
 use strata_store::ledger::{EvidenceRow, NewAudit};
 
-use super::{Anchor, AnchorView, CODE, Code};
+use super::{Anchor, AnchorView, CODE, Code, hint_for, pins};
 use crate::{
     authority,
     engine::Engine,
@@ -55,7 +55,8 @@ impl Operation for Pin {
         title: "Pin a memory to code",
         about: "Pins a memory to files, lines or symbols of this project as they are now. Hits then say whether that code is \
                 fresh, drifted or gone, and `project_check` lists what a change invalidates. Use it for what is true only as \
-                long as the code is. Moved lines and renamed files are followed.",
+                long as the code is. Moved lines and renamed files are followed. Pin the same code again to say that the memory \
+                still holds; a new text by `update` does the same, and lets go of code that is gone.",
         effect: Effect::Write,
         audience: Audience::Everyone,
     };
@@ -73,18 +74,15 @@ impl Operation for Pin {
             let anchor = Anchor::parse(&format!("code:{}", text.trim().trim_start_matches("code:")))
                 .filter(|anchor| anchor.made.is_none())
                 .ok_or_else(|| {
-                    Error::argument(
-                        "code",
-                        format!("`{text}` names no code"),
-                        "send PATH, PATH:10-20 or PATH#SYMBOL",
-                    )
+                    Error::argument("code", format!("`{text}` names no code"), hint_for("code"))
                 })?;
-            anchors.push(code.pin(&anchor)?);
+            anchors.push(code.pin(&anchor, "code")?);
         }
         let actor = authority::authorise(engine, call, Action::Update, row.state.layer, &row.id)?;
         let (ledger, control) = (engine.ledger(call)?, engine.control(call));
         let known = ledger.read(&control, |r| r.evidence(row.number))?;
-        anchors.retain(|anchor| known.iter().all(|e| e.reference != anchor.text()));
+        let known = pins(&known);
+        anchors.retain(|anchor| !known.contains(anchor));
         let at = engine.clock().now();
         let places: Vec<String> = anchors.iter().map(Anchor::place).collect();
         let reason = format!("pinned to {}", places.join(", "));

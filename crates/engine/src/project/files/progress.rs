@@ -52,15 +52,22 @@ impl Progress {
         let of = CollectionKey::new(engine.tenant(), namespace, project.unwrap_or(""));
         let index = engine.searcher().index();
         let going_on = going_on(engine, &jobs);
+        // What other checkouts of the project hold says nothing of one that was not read.
+        let chunks = match documents {
+            0 => 0,
+            _ => index.count_document_parts(&engine.control(call), &of)?,
+        };
+        // It is noted when everything that was seen is indexed: not by a pass that did not come to its end.
+        let was_read = commit.is_some() || done.is_some();
         let mut progress = Self {
             documents: u64::try_from(documents).unwrap_or(0),
-            chunks: index.count_document_parts(&engine.control(call), &of)?,
+            chunks,
             going_on,
             last_indexed: done.and_then(|job| job.finished_at),
             last_commit: commit.filter(|commit| !commit.is_empty()),
             ..Self::unknown("")
         };
-        progress.take(engine);
+        progress.take(engine, was_read);
         Ok(progress)
     }
 
@@ -76,10 +83,10 @@ impl Progress {
         }
     }
 
-    /// What this process knows beside the record.
-    fn take(&mut self, engine: &Engine) {
+    /// What this process knows beside the record, which tells whether the files were ever read to the end.
+    fn take(&mut self, engine: &Engine, was_read: bool) {
         let now = engine.files().now();
-        let is_known = self.documents > 0 || self.last_indexed.is_some();
+        let is_known = self.documents > 0 || was_read;
         self.status = match now.phase {
             Phase::First => "BOOTSTRAPPING",
             Phase::Rest if now.done < now.total => "INDEXING_INCREMENTAL",
@@ -88,7 +95,10 @@ impl Progress {
             _ if self.going_on.is_some() && is_known => "INDEXING_INCREMENTAL",
             _ if self.going_on.is_some() => "BOOTSTRAPPING",
             Phase::Idle => "READY",
-            _ if is_known => "READY",
+            _ if was_read => "READY",
+            // Whoever follows them is about to go on, or to begin.
+            _ if now.is_followed && is_known => "INDEXING_INCREMENTAL",
+            _ if now.is_followed => "BOOTSTRAPPING",
             _ => "UNINITIALIZED",
         };
         if matches!(now.phase, Phase::First | Phase::Rest) && now.done < now.total {

@@ -141,7 +141,8 @@ impl Operation for MemoryStatus {
         effect: Effect::Read,
         audience: Audience::Everyone,
     };
-    const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[&["debug", "status"]];
+    const OLDER_COMMANDS: &'static [&'static [&'static str]] =
+        &[&["debug", "status"], &["project", "debug", "status"]];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, _request: Request) -> Result<Response, Error> {
@@ -189,7 +190,7 @@ pub fn status(engine: &Engine, call: &Call<'_>) -> Result<Response, Error> {
     engine.read(call, |r| response.count(r, call))?;
     response.meaning(engine);
     if status == "UNINITIALIZED" {
-        response.suggestions.push("`strata project index` reads the project's files now".to_owned());
+        response.suggestions.push("`refresh_project_knowledge` reads the project's files now".to_owned());
     }
     Ok(response)
 }

@@ -33,17 +33,20 @@ pub enum Client {
     ClaudeCode,
     /// `.cursor/rules/agent-memory-policy.mdc`
     Cursor,
+    /// `AGENTS.md`, which Codex and many others read
+    AgentsMd,
 }
 
 impl Client {
     /// Every client.
-    pub const ALL: [Self; 2] = [Self::ClaudeCode, Self::Cursor];
+    pub const ALL: [Self; 3] = [Self::ClaudeCode, Self::Cursor, Self::AgentsMd];
 
     /// The word used on every face.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude-code",
             Self::Cursor => "cursor",
+            Self::AgentsMd => "agents-md",
         }
     }
 
@@ -52,6 +55,7 @@ impl Client {
         match self {
             Self::ClaudeCode => (&[], "CLAUDE.md"),
             Self::Cursor => (&[".cursor", ".cursor/rules"], "agent-memory-policy.mdc"),
+            Self::AgentsMd => (&[], "AGENTS.md"),
         }
     }
 
@@ -66,7 +70,9 @@ impl Client {
         let runtime = &engine.settings().config.project.runtime;
         let page = folder(root).join(GENERATED).join(super::FILE);
         let (markers, body, head) = match self {
-            Self::ClaudeCode => (CLIENT, text::short(runtime, &page.display().to_string()), ""),
+            Self::ClaudeCode | Self::AgentsMd => {
+                (CLIENT, text::short(runtime, &page.display().to_string()), "")
+            }
             Self::Cursor => (PAGE, text::page(runtime), CURSOR_HEAD),
         };
         Block { markers, body, head, told: generate::told(engine) }

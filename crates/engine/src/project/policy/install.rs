@@ -48,8 +48,9 @@ impl Operation for Install {
         positional: &["client"],
         title: "Put the policy into a client's file",
         about: "Puts what agents are asked to do into the file that a client reads: `CLAUDE.md` for `claude-code`, \
-                `.cursor/rules/agent-memory-policy.mdc` for `cursor`. It stands there as one block between markers; all else in the \
-                file stays as it is, and `strata project policy remove` leaves it as it was.",
+                `.cursor/rules/agent-memory-policy.mdc` for `cursor`, `AGENTS.md` for `agents-md`, which Codex and many others read. \
+                It stands there as one block between markers; all else in the file stays as it is, and `strata project policy \
+                remove` leaves it as it was. Once more puts right what is older or was edited in the block.",
         effect: Effect::Write,
         audience: Audience::People,
     };

@@ -35,6 +35,8 @@ pub struct Response {
     pub claude_code: Installed,
     /// Cursor's file.
     pub cursor: Installed,
+    /// The file that Codex and many others read.
+    pub agents_md: Installed,
 }
 
 /// The generated file.
@@ -57,6 +59,8 @@ pub struct Installed {
     pub path: String,
     /// Whether the block is in it.
     pub installed: bool,
+    /// Whether the block says what it would say now: not where it is of another version or was edited.
+    pub is_current: bool,
 }
 
 impl Operation for Status {
@@ -83,9 +87,13 @@ impl Operation for Status {
         let installed = |client: Client| {
             let path = client.path(&root);
             let file = clients::read(&path).unwrap_or_default();
-            let markers = client.block(engine, &root).markers;
-            let installed = file.is_some_and(|file| find(markers, &file).is_some());
-            Installed { path: path.display().to_string(), installed }
+            let block = client.block(engine, &root);
+            let is = |of: &dyn Fn(&str) -> bool| file.as_deref().is_some_and(of);
+            Installed {
+                path: path.display().to_string(),
+                installed: is(&|file| find(block.markers, file).is_some()),
+                is_current: is(&|file| block.stands_in(file)),
+            }
         };
         Ok(Response {
             policy: Page {
@@ -96,18 +104,27 @@ impl Operation for Status {
             },
             claude_code: installed(Client::ClaudeCode),
             cursor: installed(Client::Cursor),
+            agents_md: installed(Client::AgentsMd),
         })
     }
 }
 
 impl Render for Response {
     fn render(&self) -> Document {
-        let said = |is: bool| if is { "installed" } else { "not installed" };
+        let said = |file: &Installed| {
+            let words = match (file.installed, file.is_current) {
+                (false, _) => "not installed",
+                (true, true) => "installed",
+                (true, false) => "installed, but older or edited: install it once more",
+            };
+            (file.path.clone(), words.to_owned())
+        };
         let version = self.policy.policy_version.as_deref().unwrap_or("not generated");
         Document::new().with(Block::Pairs(vec![
             (self.policy.path.clone(), version.to_owned()),
-            (self.claude_code.path.clone(), said(self.claude_code.installed).to_owned()),
-            (self.cursor.path.clone(), said(self.cursor.installed).to_owned()),
+            said(&self.claude_code),
+            said(&self.cursor),
+            said(&self.agents_md),
         ]))
     }
 }

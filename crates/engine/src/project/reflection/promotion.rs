@@ -125,8 +125,14 @@ fn approve(
 
 impl Render for Response {
     fn render(&self) -> Document {
-        let document =
-            Document::new().note(Mark::Good, format!("{} {} in {}", self.action, self.id, self.layer));
+        let said = match self.action == "rule" {
+            true => format!(
+                "approved: {} is in {} now; `context` and `retrieve_agent_context` give it as a rule",
+                self.id, self.layer
+            ),
+            false => format!("{} {} in {}", self.action, self.id, self.layer),
+        };
+        let document = Document::new().note(Mark::Good, said);
         match (self.beside, &self.target) {
             (Some(beside), Some(target)) => document.note(Mark::Info, format!("beside {target}: {beside}")),
             _ => document,

@@ -1,13 +1,22 @@
 //! How a retrieval went about it: what took part, where the caller stands.
 
 use serde::Serialize;
-use strata_core::scope::Scope;
+use strata_core::{
+    cancel::Cancel,
+    principal::{Face, Principal, PrincipalKind},
+    scope::Scope,
+    time::Timestamp,
+};
 use strata_embed::Semantic;
 
 use crate::{
     engine::Engine,
     error::Error,
-    project::{files::state::Phase, storable},
+    operation::Call,
+    project::{
+        files::{progress::Progress, state::Phase},
+        storable,
+    },
     settings::{OFF, project::VectorBackend},
     vcs::{Fault, Repository},
 };
@@ -48,24 +57,28 @@ pub struct Meta {
 
 /// How retrieval goes for a reader in `scope`; `commit` is what the caller says is checked out.
 pub(crate) fn meta(engine: &Engine, scope: &Scope, commit: Option<&str>) -> Meta {
-    let mut meta = Meta { bootstrap_status: bootstrap(engine), git_available: true, ..Meta::default() };
+    let mut meta = Meta { git_available: true, ..Meta::default() };
     meta.tell_place(engine, scope, commit);
     meta.tell_meaning(engine);
+    meta.tell_files(engine, scope);
     meta.warnings.extend(engine.files().now().failure);
     meta
 }
 
-/// How far the project's files are known, in the wire's words.
-fn bootstrap(engine: &Engine) -> String {
-    let now = engine.files().now();
-    let word = match now.phase {
-        _ if now.failure.is_some() => "DEGRADED",
-        Phase::Unstarted => "UNINITIALIZED",
-        Phase::First => "BOOTSTRAPPING",
-        Phase::Rest => "INDEXING_INCREMENTAL",
-        Phase::Idle => "READY",
+/// How far the record and this process know the project's files. What cannot be read is not known.
+fn progress(engine: &Engine, scope: &Scope) -> Option<Progress> {
+    let system = Principal::new(PrincipalKind::System, "files");
+    let call = Call {
+        principal: &system,
+        scope,
+        face: Face::Library,
+        deadline: Timestamp::MAX,
+        cancel: &Cancel::default(),
+        progress: &|_, _| {},
+        secret: None,
     };
-    word.to_owned()
+    let is_there = scope.project.is_some() && engine.is_initialised().unwrap_or(false);
+    is_there.then(|| Progress::of(engine, &call).ok()).flatten()
 }
 
 /// Whether the project's searches go by words alone.
@@ -74,6 +87,29 @@ pub(super) fn is_by_words(engine: &Engine) -> bool {
 }
 
 impl Meta {
+    /// How far the project's files are known, in the wire's words. Where some are not read yet, what is found is not all
+    /// that there is.
+    fn tell_files(&mut self, engine: &Engine, scope: &Scope) {
+        let now = engine.files().now();
+        let known = match now.phase {
+            Phase::Idle if now.failure.is_none() => "READY",
+            _ => {
+                let progress = progress(engine, scope);
+                if let Some((done, total)) = progress.as_ref().and_then(|progress| progress.going_on) {
+                    let said = match total {
+                        0 => "the project's files are still being read".to_owned(),
+                        total => {
+                            format!("the project's files are still being read: {done} of {total} so far")
+                        }
+                    };
+                    self.warnings.push(format!("{said}; ask again when more should be found"));
+                }
+                progress.map_or("UNINITIALIZED", |progress| progress.status)
+            }
+        };
+        known.clone_into(&mut self.bootstrap_status);
+    }
+
     /// The branch that is read for, and what git says is checked out. What git cannot tell is a warning.
     fn tell_place(&mut self, engine: &Engine, scope: &Scope, commit: Option<&str>) {
         let root = engine.settings().project_root.as_deref().filter(|_| scope.project.is_some());

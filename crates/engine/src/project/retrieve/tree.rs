@@ -56,8 +56,12 @@ impl Operation for MemoryTree {
         effect: Effect::Read,
         audience: Audience::People,
     };
-    const OLDER_COMMANDS: &'static [&'static [&'static str]] =
-        &[&["debug", "tree"], &["memory", "debug", "tree"], &["memory", "tree"]];
+    const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[
+        &["debug", "tree"],
+        &["project", "debug", "tree"],
+        &["memory", "debug", "tree"],
+        &["memory", "tree"],
+    ];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
@@ -144,7 +148,10 @@ impl Render for Response {
         if self.nodes.is_empty() {
             return Document::new().note(Mark::Info, "The project has no memories yet.");
         }
-        let document = Document::new().with(Block::Code { language: "", text: self.outline.clone() });
+        // Whoever looks at it goes on with one of them.
+        let lines = self.outline.lines().zip(&self.nodes).map(|(line, node)| format!("{line}  {}", node.id));
+        let text = lines.collect::<Vec<_>>().join("\n");
+        let document = Document::new().with(Block::Code { language: "", text });
         match self.left_out {
             0 => document,
             left => document.note(Mark::Info, format!("{} more; raise `limit`", counted(left, "memory"))),

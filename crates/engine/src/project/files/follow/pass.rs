@@ -100,7 +100,9 @@ impl<'e> Pass<'e> {
         if difference.read.is_empty() && difference.gone.is_empty() {
             let changes = Changes { unchanged: difference.unchanged, ..Changes::default() };
             // A process that died may have recorded what it did not come to index.
-            if self.engine.follow_truth(self.call)?.behind > 0 {
+            let behind = self.engine.follow_truth(self.call)?.behind;
+            if behind > 0 {
+                self.engine.files().set(|now| (now.phase, now.done, now.total) = (Phase::Rest, 0, behind));
                 self.index(1)?;
             }
             self.complete(&commit)?;
@@ -117,7 +119,7 @@ impl<'e> Pass<'e> {
     fn complete(self, commit: &str) -> Result<(), Error> {
         let key = self.place.setting();
         let noted = self.engine.read(self.call, |r| r.setting(&key))?;
-        if noted.as_deref() != Some(commit) && !(noted.is_none() && commit.is_empty()) {
+        if noted.as_deref() != Some(commit) && self.engine.is_initialised()? {
             let ledger = self.engine.ledger(self.call)?;
             let control = self.engine.control(self.call);
             ledger.write(&control, self.engine.clock().now(), |w| w.set_setting(&key, commit))?;
