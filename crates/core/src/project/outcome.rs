@@ -167,6 +167,12 @@ fn is_of_the_work(words: &[&str], at: usize, end: usize, mark: &str) -> bool {
     {
         return false;
     }
+    // What cannot be brought about any more is gone.
+    let is_over = |word: &&str| matches!(*word, "anymore" | "longer");
+    let is_over = after.iter().any(is_over) || after.windows(2).any(|two| two == ["any", "more"]);
+    if is_over && after.first().is_some_and(|next| matches!(*next, "reproduce" | "be" | "see" | "trigger")) {
+        return false;
+    }
     let mut rest = before;
     let mut is_verb = false;
     while let Some((last, earlier)) = rest.split_last() {
@@ -265,6 +271,8 @@ mod tests {
             ("Rolled back", Reverted),
             ("It works, but the deploy failed", Failed),
             ("Could not reproduce the bug", Failed),
+            ("We could not reproduce the failure anymore after fixing the reader", Completed),
+            ("The crash cannot be triggered any longer", Completed),
             ("The fix did not work", Failed),
             ("The build is still broken", Failed),
             ("44 passed, 3 failed", Failed),
