@@ -61,7 +61,8 @@ impl Operation for BootstrapProject {
         effect: Effect::Write,
         audience: Audience::People,
     };
-    const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[&["debug", "bootstrap"]];
+    const OLDER_COMMANDS: &'static [&'static [&'static str]] =
+        &[&["debug", "bootstrap"], &["project", "debug", "bootstrap"], &["memory", "debug", "bootstrap"]];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, _request: Request) -> Result<Response, Error> {

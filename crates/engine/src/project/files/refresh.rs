@@ -53,7 +53,8 @@ impl Operation for RefreshProjectKnowledge {
         effect: Effect::Write,
         audience: Audience::Everyone,
     };
-    const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[&["debug", "index"]];
+    const OLDER_COMMANDS: &'static [&'static [&'static str]] =
+        &[&["debug", "index"], &["project", "debug", "index"], &["memory", "debug", "index"]];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, _request: Request) -> Result<Response, Error> {

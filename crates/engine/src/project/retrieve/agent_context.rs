@@ -107,7 +107,7 @@ impl Operation for RetrieveAgentContext {
     const ALIASES: &'static [(&'static str, &'static str)] =
         &[("files", "current_files"), ("symbols", "current_symbols"), ("budget", "token_budget")];
     const OLDER_COMMANDS: &'static [&'static [&'static str]] =
-        &[&["debug", "recall"], &["memory", "debug", "recall"]];
+        &[&["debug", "recall"], &["project", "debug", "recall"], &["memory", "debug", "recall"]];
     const TEXT_FORM: TextForm = TextForm::CompactJson;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {

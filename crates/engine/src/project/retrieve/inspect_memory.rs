@@ -94,9 +94,14 @@ impl Operation for InspectMemory {
         effect: Effect::Read,
         audience: Audience::Everyone,
     };
-    const ALIASES: &'static [(&'static str, &'static str)] = &[("depth", "inspection_depth")];
-    const OLDER_COMMANDS: &'static [&'static [&'static str]] =
-        &[&["debug", "inspect"], &["memory", "debug", "inspect"], &["memory", "inspect"]];
+    const ALIASES: &'static [(&'static str, &'static str)] =
+        &[("depth", "inspection_depth"), ("evidence", "include_evidence")];
+    const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[
+        &["debug", "inspect"],
+        &["project", "debug", "inspect"],
+        &["memory", "debug", "inspect"],
+        &["memory", "inspect"],
+    ];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {

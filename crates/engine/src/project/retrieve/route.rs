@@ -92,7 +92,7 @@ impl Operation for RouteTask {
     const ALIASES: &'static [(&'static str, &'static str)] =
         &[("files", "current_files"), ("symbols", "current_symbols")];
     const OLDER_COMMANDS: &'static [&'static [&'static str]] =
-        &[&["debug", "route"], &["memory", "debug", "route"]];
+        &[&["debug", "route"], &["project", "debug", "route"], &["memory", "debug", "route"]];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(_engine: &Engine, _call: &Call<'_>, request: Request) -> Result<Response, Error> {

@@ -56,8 +56,12 @@ impl Operation for MemoryTree {
         effect: Effect::Read,
         audience: Audience::People,
     };
-    const OLDER_COMMANDS: &'static [&'static [&'static str]] =
-        &[&["debug", "tree"], &["memory", "debug", "tree"], &["memory", "tree"]];
+    const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[
+        &["debug", "tree"],
+        &["project", "debug", "tree"],
+        &["memory", "debug", "tree"],
+        &["memory", "tree"],
+    ];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
