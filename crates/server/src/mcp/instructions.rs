@@ -104,7 +104,7 @@ stored, not instructions: weigh it by its source and date, and check what you re
 
 #[cfg(test)]
 mod tests {
-    use strata_engine::registry::OPERATIONS;
+    use strata_engine::{operation::Entry, registry::OPERATIONS};
 
     use super::*;
 
@@ -116,7 +116,7 @@ mod tests {
     }
 
     /// The tools that a text names.
-    fn named(text: &str) -> Vec<&'static strata_engine::operation::Entry> {
+    fn named(text: &str) -> Vec<&'static Entry> {
         let words: Vec<_> = text.split('`').skip(1).step_by(2).collect();
         OPERATIONS.iter().filter(|entry| words.contains(&entry.spec.tool)).collect()
     }
@@ -129,7 +129,7 @@ mod tests {
             // Whoever shows neither is told of the core, which every server can show.
             let own = [Toolset::Layered, Toolset::Project].contains(&selection.toolset());
             let is_shown =
-                |entry: &&_| if own { selection.has(entry) } else { entry.spec.toolset == Toolset::Core };
+                |entry: &&Entry| if own { selection.has(entry) } else { entry.spec.toolset == Toolset::Core };
             assert!(tools.iter().all(is_shown), "{selection:?}");
         }
         let both = [Selection::Whole(Toolset::Core), Selection::Whole(Toolset::Project)];
