@@ -403,18 +403,20 @@ impl Node {
         command = match self.entry {
             // An older command that has become a group takes its arguments where no member of the group is named.
             Some(entry) if !self.children.is_empty() && !self.entry_is_older => {
-                operation_command(command, entry)
+                operation_command(command, entry, false)
                     .args_conflicts_with_subcommands(true)
                     .subcommand_negates_reqs(true)
             }
-            Some(entry) if !self.children.is_empty() => operation_command(command, entry)
-                .mut_args(|argument| argument.hide(true))
-                .about(self.group_about())
-                .long_about(None)
-                .args_conflicts_with_subcommands(true)
-                .subcommand_negates_reqs(true)
-                .arg_required_else_help(true),
-            Some(entry) => operation_command(command, entry),
+            Some(entry) if !self.children.is_empty() => {
+                operation_command(command, entry, self.entry_is_older)
+                    .mut_args(|argument| argument.hide(true))
+                    .about(self.group_about())
+                    .long_about(None)
+                    .args_conflicts_with_subcommands(true)
+                    .subcommand_negates_reqs(true)
+                    .arg_required_else_help(true)
+            }
+            Some(entry) => operation_command(command, entry, self.entry_is_older),
             None => command.about(self.group_about()).subcommand_required(true).arg_required_else_help(true),
         };
         for child in &self.children {
@@ -429,14 +431,20 @@ impl Node {
     }
 }
 
-fn operation_command(command: Command, entry: &'static Entry) -> Command {
+/// The command of an operation; as an older program had it, the arguments that stand by their place may also be named.
+fn operation_command(command: Command, entry: &'static Entry, older: bool) -> Command {
     let spec = &entry.spec;
     let schema = (entry.request_schema)();
     let words = Words::new(entry, None);
     let mut command =
         command.about(spec.title).long_about(format!("{}\n\n{}", spec.title, words.of(spec.about)));
+    let by_name = older && spec.cli.first() == Some(&"project");
     for (index, field) in spec.positional.iter().enumerate() {
         let last = index + 1 == spec.positional.len();
+        if by_name {
+            command = by_name_too(command, (field, last), &schema, &words);
+            continue;
+        }
         command = command.arg(positional(field, &schema, last, &words));
         let names = older_names(entry, field);
         let Some((name, others)) = names.split_first().filter(|_| !required(&schema, field)) else {
@@ -452,11 +460,33 @@ fn operation_command(command: Command, entry: &'static Entry) -> Command {
         let taken = spec.positional.contains(&field.as_str()) || GLOBAL.contains(&flag.as_str());
         if !taken {
             let older = older_names(entry, field);
+            if by_name && property["type"] == "boolean" {
+                let names: Vec<String> = older.iter().map(|name| format!("no-{name}")).collect();
+                let denial = Arg::new(as_denial(field)).long(format!("no-{flag}")).aliases(names).hide(true);
+                command = command.arg(denial.action(ArgAction::SetTrue).conflicts_with(field.clone()));
+            }
             command =
                 command.arg(option(field, flag, property, required(&schema, field), &words).aliases(older));
         }
     }
     command
+}
+
+/// memory-engine's `stale NODE --reason TEXT`: what must be said stands in its place or is named; what need not be said is
+/// only named, since its place is where that program had the project.
+fn by_name_too(
+    command: Command,
+    (field, last): (&'static str, bool),
+    schema: &Value,
+    words: &Words<'_>,
+) -> Command {
+    let name = field.replace('_', "-");
+    let option = with_words(Arg::new(as_option(field)).long(name).hide(true), &schema["properties"][field]);
+    if !required(schema, field) {
+        return command.arg(option);
+    }
+    let argument = positional(field, schema, last, words).required(false);
+    command.arg(argument.required_unless_present(as_option(field))).arg(option.conflicts_with(field))
 }
 
 /// The option names under which older programs take a request field.
@@ -472,6 +502,11 @@ fn older_names(entry: &Entry, field: &str) -> Vec<String> {
 /// The id of the option that stands for a positional argument.
 pub(crate) fn as_option(field: &str) -> String {
     format!("older:{field}")
+}
+
+/// The id of the option that denies what an older program said yes to by default.
+pub(crate) fn as_denial(field: &str) -> String {
+    format!("denied:{field}")
 }
 
 fn positional(field: &'static str, schema: &Value, last: bool, words: &Words<'_>) -> Arg {

@@ -12,7 +12,7 @@ use strata_core::error::ErrorKind;
 use strata_engine::{operation::Entry, request::is_prose};
 
 use crate::{
-    arguments::{Global, as_option},
+    arguments::{Global, as_denial, as_option},
     failure::Failure,
 };
 
@@ -27,6 +27,10 @@ pub(crate) fn arguments(entry: &Entry, matches: &ArgMatches, global: &Global) ->
     for (field, property) in schema["properties"].as_object().into_iter().flatten() {
         if let Some(value) = global_value(field, global) {
             arguments.insert(field.clone(), value);
+            continue;
+        }
+        if matches.try_get_one::<bool>(&as_denial(field)).ok().flatten() == Some(&true) {
+            arguments.insert(field.clone(), false.into());
             continue;
         }
         let as_typed = |id: &str| matches.try_get_many::<String>(id).ok().flatten();

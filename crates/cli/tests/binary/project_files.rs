@@ -105,6 +105,30 @@ fn memory_engine_c28_what_a_killed_process_began_is_completed() {
 }
 
 #[test]
+fn memory_engine_c13_c20_the_first_question_of_a_small_project_finds_all_of_it() {
+    let home = TestHome::new();
+    let root = project(&home, 3);
+    let binary = on(&home, &root);
+    let mut text = String::new();
+    for round in 0..4 {
+        // Every start has something to read, and the question does not wait until the server is done with it.
+        home.file(
+            &format!("app/src/m{round:03}.py"),
+            &format!("def wombat_{round}():\n    return {round}\n"),
+        );
+        let mut server = serve(&binary);
+        let reply = ask(
+            &mut server,
+            "retrieve_agent_context",
+            &json!({ "task": format!("What is wombat_{round}?") }),
+        );
+        text += &format!("{}\n", reply["knowledge_chunks"]);
+        assert!(text.contains(&format!("src/m{round:03}.py")), "{reply}");
+        assert!(server.finish().status.success());
+    }
+}
+
+#[test]
 fn memory_engine_c75_the_older_commands_work_on_the_project() {
     let home = TestHome::new();
     let root = project(&home, 2);
@@ -120,6 +144,55 @@ fn memory_engine_c75_the_older_commands_work_on_the_project() {
     }
     let help = binary.run(["project", "--help"]).success().stdout;
     assert!(!help.lines().any(|line| line.trim_start().starts_with("debug")), "{help}");
+    let node =
+        binary.json(["memory", "add", "--title", "Quokka", "--summary", "The quokka waits for the queue."]);
+    let id = node["id"].as_str().expect("an id");
+    let task = "How does the quokka wait for the queue?";
+    for path in [&["debug"][..], &["memory", "debug"], &["project", "debug"]] {
+        let under = |words: &[&'static str]| -> Vec<String> {
+            path.iter().chain(words).map(|word| (*word).to_owned()).collect()
+        };
+        assert_eq!(binary.json(under(&["status"]))["knowledge_documents"], 3, "{path:?}");
+        assert_eq!(binary.json(under(&["bootstrap"]))["already_initialized"], true, "{path:?}");
+        assert_eq!(binary.json(under(&["index"]))["ingested"], 0, "{path:?}");
+        for words in
+            [&["recall", task][..], &["recall", "--task", task, "--files", "src/m000.py", "--budget", "900"]]
+        {
+            let found = binary.json(under(words));
+            assert_eq!(found["modules"][0]["id"], id, "{path:?}: {found}");
+        }
+        let mut inspect = under(&["inspect", "--no-evidence"]);
+        inspect.insert(inspect.len() - 1, id.to_owned());
+        assert_eq!(binary.json(inspect)["memory"]["title"], "Quokka", "{path:?}");
+        assert_eq!(
+            binary.json(under(&["route", "--task", "Fix the crash"]))["task_intent"],
+            "bug_fix",
+            "{path:?}"
+        );
+        assert!(binary.run(under(&["tree"])).success().stdout.contains("[module] Quokka"), "{path:?}");
+        // Nothing is done before it is confirmed.
+        assert_eq!(binary.json(under(&["reset-project"]))["files"], 3, "{path:?}");
+    }
+    for command in [
+        &["memory", "init"][..],
+        &["memory", "project", "list"],
+        &["memory", "policy", "generate"],
+        &["memory", "policy", "install", "--client", "cursor"],
+        &["memory", "policy", "status"],
+        &["memory", "policy", "remove", "--client", "cursor"],
+        &["memory", "semantic", "status"],
+        &["memory", "semantic", "reindex"],
+        &["memory", "semantic", "doctor"],
+        &["memory", "evidence", "add", id, "--content", "Seen in the log.", "--source", "log"],
+        &["memory", "relations", id],
+        &["memory", "retention", "status"],
+        &["memory", "retention", "run", "--no-dry-run"],
+        &["memory", "stale", id, "--reason", "The queue is gone."],
+    ] {
+        binary.run(command.iter().copied()).success();
+    }
+    // memory-engine had the project in this place; it is no description of it.
+    binary.run(["memory", "seed", "app"]).failure(2);
     assert_eq!(binary.json(["debug", "reset-project", "--confirm"])["files"], 3);
     assert_eq!(binary.json(["debug", "status"])["knowledge_documents"], 0);
     let shown = binary.json(["project", "show", "README.md"]);

@@ -66,6 +66,11 @@ fn memory_engine_c03_c04_the_root_is_told_or_found_by_its_marks() {
     assert_eq!(root_of(&strata(&home), &["--project-root", &shown]), shown);
     let by_variable = strata(&home).with("MEMORY_ENGINE_PROJECT_ROOT", &shown);
     assert_eq!(root_of(&by_variable, &[]), shown);
+    let mut server = McpScript::start(&by_variable, Era::Handshake, &["--toolsets", "project"]);
+    let status = server.call("memory_status", &json!({})).text;
+    let status: serde_json::Value = serde_json::from_str(&status).expect("JSON");
+    assert_eq!(status["project_root"], shown.as_str());
+    server.finish();
     let other = project(&home, "other").display().to_string();
     assert_eq!(root_of(&by_variable, &["--project-root", &other]), other, "the option wins");
     assert_eq!(root_of(&by_variable, &["--project", &other]), other);
@@ -113,7 +118,7 @@ fn memory_engine_c05_a_root_that_is_none_ends_with_one_line() {
 }
 
 #[test]
-fn memory_engine_c07_a_session_writes_in_no_project_but_in_its_own_folder() {
+fn memory_engine_c07_c63_a_session_writes_in_its_own_folder_alone_and_notices_a_checkout() {
     let home = TestHome::new();
     let root = project(&home, "app");
     home.file("app/CLAUDE.md", "# Ours\n");
@@ -127,6 +132,33 @@ fn memory_engine_c07_a_session_writes_in_no_project_but_in_its_own_folder() {
     let stored = server.call("remember", &json!({ "text": "The quokka queue drains at night." }));
     assert!(!stored.is_error, "{}", stored.text);
     server.call("recall", &json!({ "query": "quokka" }));
+    let report = json!({
+        "task": "Fix the quokka queue",
+        "outcome": "The queue drained twice at night because the clock was read before the lock was taken; now it locks first.",
+        "verification_status": "tests_passed", "changed_files": ["src/queue.py"], "test_summary": "3 passed",
+    });
+    for (tool, arguments) in [
+        ("retrieve_agent_context", json!({ "task": "Drain the quokka queue" })),
+        ("seed_project_context", json!({ "description": "A queue of quokkas." })),
+        ("reflect_and_write", report),
+        ("refresh_project_knowledge", json!({})),
+        ("memory_status", json!({})),
+        ("inspect_knowledge", json!({ "path": "README.md" })),
+        ("project_learn", json!({})),
+        ("project_check", json!({})),
+    ] {
+        let answer = server.call(tool, &arguments);
+        assert!(!answer.is_error, "{tool}: {}", answer.text);
+    }
+    server.request("resources/read", json!({ "uri": "memory://project/current/agent-policy" }));
+    git(&root, &["checkout", "-q", "-b", "feature/x"]);
+    for (tool, place) in
+        [("memory_status", "/current_branch"), ("retrieve_agent_context", "/meta/current_branch")]
+    {
+        let asked = if tool == "memory_status" { json!({}) } else { json!({ "task": "Drain the queue" }) };
+        let answer: serde_json::Value = serde_json::from_str(&server.call(tool, &asked).text).expect("JSON");
+        assert_eq!(answer.pointer(place), Some(&json!("feature/x")), "{tool}: {answer}");
+    }
     server.finish();
     strata(&home).run(["--project-root", &shown, "project", "init"]).success();
     let mut after = snapshot(&root);

@@ -11,6 +11,8 @@ use super::{
 pub const MAX_DEPTH: usize = 10;
 /// The least that a memory must have in common with one above it.
 const FITTING: f64 = 0.2;
+/// How the title of a module ends that a report told of.
+pub const REPORTED: &str = " — updated";
 /// Memories below one that it tells of.
 const TOLD: usize = 10;
 /// Characters of the text of each.
@@ -40,8 +42,9 @@ pub fn natural_depth(kind: &str) -> usize {
 
 /// Which of `parents` a memory belongs under, by place; none for what stands by itself.
 ///
-/// A parent is an architecture or a module that is wider than the memory. What counts is how much of the parent's part of
-/// the project the memory's has (.6) and of its title (.3); together .2 at the least (memory-engine, section 8.16).
+/// A parent is an architecture or a module that is wider than the memory; what a report told of a module also goes under what
+/// describes that very module, and never under another report. What counts is how much of the parent's part of the project
+/// the memory's has (.6) and of its title (.3); together .2 at the least (memory-engine, section 8.16).
 pub fn place(kind: &str, title: &str, module_path: Option<&str>, parents: &[Parent<'_>]) -> Option<usize> {
     let limit = natural_depth(kind).checked_sub(1);
     let path: BTreeSet<String> = module_path.map(names).unwrap_or_default().into_iter().collect();
@@ -50,11 +53,14 @@ pub fn place(kind: &str, title: &str, module_path: Option<&str>, parents: &[Pare
     }
     // A constraint of a module stands under it, whatever its natural depth.
     let limit = limit.unwrap_or(1);
+    let is_report = title.ends_with(REPORTED);
     let title = words(title);
     let fit = |(at, parent): (usize, &Parent<'_>)| {
         let of_parent: BTreeSet<String> =
             parent.module_path.map(names).unwrap_or_default().into_iter().collect();
-        let wider = of_parent.len() < path.len() || parent.kind == "architecture" || kind != "module";
+        let describes_it = is_report && of_parent == path && !parent.title.ends_with(REPORTED);
+        let wider =
+            of_parent.len() < path.len() || describes_it || parent.kind == "architecture" || kind != "module";
         let holds = matches!(parent.kind, "architecture" | "module") && wider && parent.depth <= limit;
         let of_title = words(parent.title);
         let common = 0.6 * share(of_parent.intersection(&path).count(), of_parent.len())
@@ -107,7 +113,18 @@ mod tests {
         let of = |kind, title, path| place(kind, title, path, &parents);
         assert_eq!(of("module", "scheduler.retry — updated", Some("scheduler.retry")), Some(1));
         assert_eq!(of("decision", "Decision: retries", Some("src/scheduler/retry.py")), Some(1));
-        assert_eq!(of("module", "scheduler — updated", Some("scheduler")), None, "beside its equal");
+        assert_eq!(
+            of("module", "scheduler — updated", Some("scheduler")),
+            Some(1),
+            "under what describes it"
+        );
+        assert_eq!(of("module", "Timers", Some("scheduler")), None, "beside its equal");
+        let report = [parent("module", "scheduler — updated", Some("scheduler"), 0)];
+        assert_eq!(
+            place("module", "scheduler — updated", Some("scheduler"), &report),
+            None,
+            "beside its like"
+        );
         assert_eq!(of("constraint", "Never leave a terminal state", None), None, "of the whole project");
         assert_eq!(of("module", "db — updated", Some("db")), None);
     }

@@ -22,8 +22,9 @@ use super::{
     wording::{contained, words},
 };
 use crate::{
+    analysis::content_terms,
     duplicate::{
-        Comparison, Prepared, Verdict,
+        Comparison, Difference, DifferenceKind, Prepared, Verdict,
         contradiction::{self, Claims},
     },
     memory::words,
@@ -230,7 +231,7 @@ fn conflict(
     }
     let (mine, theirs) = (areas.of(candidate.text), areas.of(known.text));
     let area = mine.intersection(&theirs).next()?;
-    let difference = comparison.differences.first()?;
+    let difference = comparison.differences.iter().find(|difference| is_value(difference))?;
     let side = |text: &Option<String>| text.clone().unwrap_or_else(|| "nothing".to_owned());
     Some(Conflict {
         axis: "wording",
@@ -238,6 +239,13 @@ fn conflict(
         values: [side(&difference.a), side(&difference.b)],
         score: comparison.frame_similarity.clamp(0.0, 1.0),
     })
+}
+
+/// Whether another value is said, and not the same in other words: `because` for `since`, `a check` for `checking`.
+fn is_value(difference: &Difference) -> bool {
+    let terms = |side: &Option<String>| side.as_deref().map(content_terms).unwrap_or_default();
+    let (a, b) = (terms(&difference.a), terms(&difference.b));
+    difference.kind != DifferenceKind::Word || (!a.is_empty() && !b.is_empty() && a != b)
 }
 
 impl Decision {
@@ -318,6 +326,10 @@ mod tests {
         let five = node("Retries", "A retry waits at most five seconds in the gateway", 0.85);
         let nine = node("Retries", "A retry waits at most nine seconds in the gateway", 0.85);
         assert_eq!(decided(&nine, &five), Promotion::NeedsReview);
+        let once = "The retry loop crashed without a policy because it read its limit without checking; it now uses a default";
+        let again = "The retry loop crashed without a policy since it read its limit without a check; it uses a default now";
+        let (once, again) = (node("Retries", once, 0.85), node("Retries", again, 0.85));
+        assert_ne!(decided(&again, &once), Promotion::NeedsReview, "the same in other words");
     }
 
     #[test]

@@ -93,6 +93,7 @@ impl Operation for Doctor {
         effect: Effect::Write,
         audience: Audience::Everyone,
     };
+    const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[&["memory", "semantic", "doctor"]];
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let mut patient = Examination {

@@ -73,6 +73,7 @@ impl Operation for Init {
         effect: Effect::Write,
         audience: Audience::People,
     };
+    const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[&["memory", "init"]];
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let control = engine.control(call);

@@ -63,6 +63,7 @@ impl Operation for Reembed {
         effect: Effect::Write,
         audience: Audience::Everyone,
     };
+    const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[&["memory", "semantic", "reindex"]];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {

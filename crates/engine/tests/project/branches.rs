@@ -96,6 +96,15 @@ fn memory_engine_c61_c63_what_is_learned_on_a_branch_says_so_and_a_checkout_is_n
     stand(&mut session, checkout.root());
     assert_eq!(session.ok("project_branches", json!({})).get("current"), None);
     assert!(!is_seen(&session, FEATURE));
+    let asked = json!({ "task": FEATURE });
+    for branch in ["feature/x", "main"] {
+        checkout.git(&["checkout", "-q", branch]);
+        stand(&mut session, checkout.root());
+        assert_eq!(session.ok("memory_status", json!({}))["current_branch"], branch);
+        let pack = session.ok("retrieve_agent_context", asked.clone());
+        assert_eq!(pack["meta"]["current_branch"], branch);
+        assert_eq!(pack["facts"].to_string().contains("invoice exporter"), branch == "feature/x", "{pack}");
+    }
     let read = session.reply("inspect", json!({ "id": id }));
     assert!(read.is_err(), "a memory of another branch is not shown by its id either");
 }
@@ -323,6 +332,19 @@ fn memory_engine_c66_neither_a_remote_nor_an_identity_is_in_any_answer() {
         let reply = session.reply(tool, request).unwrap_or_else(|e| panic!("{tool}: {e}"));
         all.push_str(&format!("{}{}", reply.json, reply.document.to_markdown()));
     }
+    for (tool, request) in [
+        ("memory_status", json!({})),
+        ("retrieve_agent_context", json!({ "task": FEATURE, "trace": "full" })),
+        ("project_learn", json!({ "dry_run": true })),
+        ("project_check", json!({})),
+    ] {
+        all.push_str(&session.ok(tool, request).to_string());
+    }
+    for resource in strata_engine::resources::RESOURCES {
+        let read = |call: &strata_engine::operation::Call<'_>| (resource.read)(&session.engine, call);
+        all.push_str(&crate::support::with_call(&session, read).expect("text"));
+    }
+    assert!(all.contains("current_branch: feat"), "what git says is told");
     for word in ["hunter2secret", "git.private.test", "ana@private.test", "Ana Writer"] {
         assert!(!all.contains(word), "{word}");
     }

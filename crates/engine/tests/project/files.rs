@@ -190,6 +190,12 @@ fn memory_engine_c20_c21_a_question_sees_what_was_written_before_it() {
         (".strata/constraints.md", SourceType::ManualNote)
     );
     assert!(of("numbat").iter().all(|chunk| chunk.source_path != ".strata/home/secret.md"));
+    let pack = session.ok("retrieve_agent_context", json!({ "task": "Move an armadillo to another state" }));
+    assert_eq!(pack["constraints"][0]["source_path"], ".strata/constraints.md", "{pack}");
+    let uri = "memory://project/current/constraints";
+    let resource = strata_engine::resources::RESOURCES.iter().find(|one| one.uri == uri).expect("listed");
+    let told = with_call(&session, |call| (resource.read)(&session.engine, call)).expect("text");
+    assert!(told.contains("Never exit terminal states of an armadillo."), "{told}");
 }
 
 #[test]
@@ -267,6 +273,10 @@ fn memory_engine_c25_c26_c27_files_are_cut_by_what_they_are() {
     let diff = "diff --git a/one.py b/one.py\n--- a/one.py\n+++ b/one.py\n@@ -1,2 +1,2 @@\n-ocelot\n+margay\n same\n@@ -9,2 +9,2 @@\n-serval\n+caracal\n same\n\
                 diff --git a/two.py b/two.py\n--- a/two.py\n+++ b/two.py\n@@ -1,1 +1,1 @@\n-kodkod\n+oncilla\n";
     checkout.write("fix.patch", diff);
+    checkout.write("long.py", &format!("def gibbon():\n{}", "    jackal = 1\n".repeat(5_000)));
+    checkout.write("long.log", &"2026-11-30 INFO meerkat went by\n".repeat(5_000));
+    let report = "test_a.py::test_ermine PASSED [ 33%]\ntest_a.py::test_weasel FAILED [ 66%]\ntest_a.py::test_marten PASSED [100%]\n";
+    checkout.write("reports/pytest.txt", &format!("==== test session starts ====\n{report}"));
     let session = session(&checkout);
     refresh(&session);
     let one = |question: &str, path: &str| {
@@ -279,9 +289,20 @@ fn memory_engine_c25_c26_c27_files_are_cut_by_what_they_are() {
     let intro = one("wombat", "guide.md");
     assert!(intro.text.contains("# comment in a fence") && intro.start_line == 1, "{intro:?}");
     assert_eq!(one("dugong", "guide.md").heading_path, ["Two", "Four"]);
-    for chunk in chunks_of(&session, &session.engine, "capybara") {
-        assert!(strata_core::budget::estimate_tokens(&chunk.text) <= 1_200, "{}", chunk.text.len());
+    assert_eq!(one("third", "guide.md").heading_path, ["Two", "Three"]);
+    for (word, path, most) in
+        [("capybara", "long.md", 1_200), ("jackal", "long.py", 1_000), ("meerkat", "long.log", 600)]
+    {
+        let chunks = chunks_of(&session, &session.engine, word);
+        let of_file: Vec<&Chunk> = chunks.iter().filter(|chunk| chunk.source_path == path).collect();
+        assert!(!of_file.is_empty(), "{path}");
+        for chunk in of_file {
+            assert!(chunk.text.len() <= 4 * most, "{path}: {}", chunk.text.len());
+        }
     }
+    let results = ["ermine", "weasel", "marten"].map(|name| one(name, "reports/pytest.txt"));
+    assert!(results.iter().all(|chunk| chunk.source_type == SourceType::TestReport), "{results:?}");
+    assert!(results.windows(2).all(|pair| pair[0].chunk_id != pair[1].chunk_id), "{results:?}");
     let (first, second) = (one("tapir 10", "run.log"), one("tapir 50", "run.log"));
     assert_eq!(first.source_type, SourceType::RuntimeLog);
     assert!(first.end_line < second.start_line || second.end_line < first.start_line);
@@ -290,6 +311,7 @@ fn memory_engine_c25_c26_c27_files_are_cut_by_what_they_are() {
         (hunk.source_type, hunk.heading_path.first().map(String::as_str)),
         (SourceType::GitDiff, Some("two.py"))
     );
+    assert_eq!(hunk.module_path, "two", "of the file that it changes");
     assert_ne!(one("margay", "fix.patch").chunk_id, one("caracal", "fix.patch").chunk_id);
 }
 
@@ -359,6 +381,7 @@ fn memory_engine_c70_c71_c73_only_what_may_be_read_is_shown() {
         assert!(reply["error"].as_str().expect("a reason").contains("excluded"), "{reply}");
     }
     assert_eq!(show("none.md")["error"], "File not found: none.md");
+    assert_eq!(show("src")["error"], "File not found: src", "a folder is no file");
     let lines =
         session.ok("inspect_knowledge", json!({ "path": "src/retry.py", "start_line": 3, "end_line": 4 }));
     let expected = RETRY.lines().skip(2).take(2).collect::<Vec<_>>().join("\n");

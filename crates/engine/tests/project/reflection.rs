@@ -76,6 +76,39 @@ fn memory_engine_c45_a_fixed_fault_becomes_one_incident() {
     assert_eq!(titles(&s, "incident").len(), 1);
 }
 
+/// The same caller in a folder of his own.
+fn rooted(folder: &tempfile::TempDir) -> Session {
+    let root = folder.path().to_owned();
+    let mut s = Session::with_settings(|settings| settings.project_root = Some(root));
+    s.scope = Scope::project("web");
+    s
+}
+
+#[test]
+fn memory_engine_c45_c46_what_is_kept_is_told_next_time_and_counts_one_revision() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let s = rooted(&folder);
+    let revision = || s.ok("memory_status", json!({}))["memory_revision"].as_i64().expect("a number");
+    let before = revision();
+    let kept = reflect(&s, bug(LESSON))["candidates"][0]["id"].clone();
+    assert_eq!(revision(), before + 1);
+    let pack = s.ok("retrieve_agent_context", json!({ "task": "The queue worker crashes again" }));
+    assert_eq!(
+        (&pack["incidents"][0]["id"], &pack["incidents"][0]["kind"]),
+        (&kept, &json!("debug")),
+        "{pack}"
+    );
+    for (status, outcome) in
+        [("tests_failed", LESSON), ("tests_passed", "rolled back"), ("unverified", "Looks good")]
+    {
+        let mut report = bug(outcome);
+        report["verification_status"] = json!(status);
+        assert_eq!(reflect(&s, report)["outcome"], "skipped", "{outcome}");
+    }
+    assert_eq!(reflect(&s, bug(LESSON))["outcome"], "skipped");
+    assert_eq!(revision(), before + 1, "what is skipped is no change");
+}
+
 #[test]
 fn memory_engine_c46_c47_c48_c49_the_gates_say_why() {
     let s = session();
@@ -148,6 +181,11 @@ fn memory_engine_c50_c57_constraints_and_procedures_rest_on_evidence() {
     for told in ["47 passed", "tests_passed", "Read the worker", "src/queue/worker.py:41", "took one batch"] {
         assert!(evidence.contains(told), "{told}: {evidence}");
     }
+    let inspected = s
+        .ok("inspect_memory", json!({ "memory_id": reply["candidates"][0]["id"], "include_evidence": true }));
+    let tests = &inspected["evidence_refs"][0];
+    assert_eq!((&tests["content"], &tests["kind"]), (&json!("47 passed"), &json!("test")), "{inspected}");
+    assert_eq!(tests["source"], "post_task_reflection: tests_passed");
 }
 
 #[test]
@@ -267,30 +305,70 @@ fn memory_engine_c55_what_says_all_and_more_takes_the_place() {
     assert_eq!(titles(&s, "incident").len(), 1, "the old one is in no search");
     let chain = s.ok("memory_chain", json!({ "id": new["id"] }));
     assert!(chain.to_string().contains(old.as_str().expect("an id")), "{chain}");
+    let relations = s.ok("memory_relations", json!({ "node": new["id"] }));
+    let replaces = &relations["relations"][0];
+    assert_eq!(
+        (&replaces["relation_type"], &replaces["target_id"]),
+        (&json!("supersedes"), old),
+        "{relations}"
+    );
+}
+
+/// Everything that lies in a folder, as bytes.
+fn bytes_below(folder: &std::path::Path) -> Vec<u8> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        all.extend(if path.is_dir() { bytes_below(&path) } else { std::fs::read(&path).expect("a file") });
+    }
+    all
 }
 
 #[test]
 fn memory_engine_c58_secrets_are_in_no_byte_that_is_kept() {
-    let s = session();
+    let folder = tempfile::tempdir().expect("a folder");
+    let s = rooted(&folder);
     let token = format!("gh{}{}", "p_", "A1b2C3d4E5f6".repeat(3));
+    let key = format!("sk{}{}", "-", "Q7w8E9r0T1y2".repeat(3));
     let aws = format!("AK{}{}", "IA", "IOSFODNN7ABCDEFG");
     let slack = format!("xo{}", "xb-123456789012-abcdefghijkl");
-    let secrets = [token.as_str(), aws.as_str(), slack.as_str(), "hunter2hunter2", "s3cretpw"];
+    let claims =
+        format!("ey{}.ey{}.{}", "JhbGciOiJIUzI1NiJ9", "JzdWIiOiIxMjM0NTY3ODkwIn0", "dozjgNryP4J3jVmNHl0w5N");
+    let inside = "MIIEowIBAAKCAQEAx1y2z3";
+    let pem = format!("-----BEGIN RSA {0}-----\n{inside}\n-----END RSA {0}-----", "PRIVATE KEY");
+    let secrets =
+        [&token, &key, &aws, &slack, &claims, inside, "hunter2hunter2", "s3cretpw"].map(str::to_owned);
     let outcome = format!(
-        "{LESSON} The log had {token}, {aws} and {slack}, password: hunter2hunter2, postgres://app:s3cretpw@db/app."
+        "{LESSON} The log had {token}, {aws} and {slack}, api_key={key}, password: hunter2hunter2, {claims}, \
+         postgres://app:s3cretpw@db/app.\n{pem}\n"
     );
     let mut report = bug(&outcome);
     report["test_summary"] = json!(format!("passed with token {token}"));
+    report["task_summary"] = json!(format!("read with {slack}"));
+    report["evidence_refs"] = json!([claims]);
+    report["touched_symbols"] = json!([key]);
     report["task"] = json!(format!("Fix crash of the queue worker {token}"));
     report["discovered_constraints"] = json!([format!("Never log {token} again")]);
+    report["discovered_procedures"] =
+        json!([format!("Call the gateway with {aws} first, and then drain the queue")]);
     let reply = reflect(&s, report);
     assert_eq!(reply["outcome"], "persisted", "{reply}");
     assert!(!reply["redacted"].as_array().expect("told").is_empty());
+    let mut shown_anywhere = reply.to_string();
     for candidate in reply["candidates"].as_array().expect("kept") {
-        let memory = format!("{reply} {}", shown(&s, &candidate["id"]));
-        for secret in secrets {
-            assert!(!memory.contains(secret), "{secret}: {memory}");
-        }
+        let whole = json!({ "memory_id": candidate["id"], "include_evidence": true });
+        shown_anywhere += &format!("{} {}", shown(&s, &candidate["id"]), s.ok("inspect_memory", whole));
+    }
+    let asked = json!({ "task": "The queue worker logs a token before the gateway", "trace": "full" });
+    shown_anywhere += &s.ok("retrieve_agent_context", asked).to_string();
+    for resource in strata_engine::resources::RESOURCES {
+        shown_anywhere += &with_call(&s, |call| (resource.read)(&s.engine, call)).expect("text");
+    }
+    assert!(shown_anywhere.contains("so two of them took one batch"), "prose stays");
+    let kept = bytes_below(s.home.path());
+    for secret in &secrets {
+        assert!(!shown_anywhere.contains(secret.as_str()), "{secret} is shown");
+        assert!(!kept.windows(secret.len()).any(|bytes| bytes == secret.as_bytes()), "{secret} is kept");
     }
 }
 
@@ -379,6 +457,23 @@ fn memory_engine_c56_c80_a_memory_tells_of_what_is_below_it() {
     );
     assert_eq!(reflect(&s, report)["candidates_discarded"], 2);
     assert_eq!(shown(&s, &scheduler["id"])["consolidated"], told, "the same again");
+    let other = session();
+    let parent =
+        json!({ "title": "Core", "summary": "Runs tasks.", "kind": "module", "module_path": "scheduler" });
+    other.ok("add_memory_node", parent);
+    let mut by_files = json!({
+        "task": "Add exponential retry backoff without breaking terminal task state semantics.",
+        "outcome": "Retry waits twice as long after each failure, and a guard leaves tasks in a terminal state alone.",
+        "verification_status": "tests_passed",
+    });
+    by_files["changed_files"] = json!(["src/scheduler/retry.py", "src/scheduler/worker.py"]);
+    let reply = reflect(&other, by_files);
+    assert_eq!(
+        (&reply["outcome"], &reply["candidates_promoted"]),
+        (&json!("persisted"), &json!(2)),
+        "{reply}"
+    );
+    assert!(reply["consolidation_notes"].to_string().contains("Core"), "by the files alone: {reply}");
     let corrected =
         s.ok("update", json!({ "id": scheduler["id"], "text": "Runs tasks when their time has come." }));
     assert_eq!(

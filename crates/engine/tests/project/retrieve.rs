@@ -167,6 +167,19 @@ fn memory_engine_c34_c36_the_budget_holds_for_what_is_sent() {
 }
 
 #[test]
+fn memory_engine_c36_a_small_budget_still_holds_a_passage() {
+    let page = format!("# Ferry\n\n{}\n", "The ferry hands its lease to another worker. ".repeat(30));
+    let session = with_files(&[("docs/ferry.md", &page)]);
+    for budget in [1000, 400] {
+        let pack =
+            retrieve(&session, json!({ "task": "Who has the lease of the ferry?", "token_budget": budget }));
+        assert_eq!(pack["knowledge_chunks"][0]["source_path"], "docs/ferry.md", "{budget}: {pack}");
+        assert!(tokens(&pack.to_string()) <= budget, "{pack}");
+        assert!(pack["knowledge_tokens"].as_u64().expect("a number") * 10 <= budget * 4, "{pack}");
+    }
+}
+
+#[test]
 fn memory_engine_c41_what_has_nothing_to_do_with_the_task_is_left_out() {
     let session = project(|_| {});
     scheduler(&session, 200);

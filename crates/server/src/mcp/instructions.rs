@@ -82,8 +82,7 @@ conflict between two memories is for a person.";
 
 /// The same for whoever sees none of those: each tool speaks for itself.
 const OTHERS: &str = "\
-Strata is the user's long-term memory. It outlives this session, is shared by the user's agents, and keeps projects apart. \
-XX
+Strata is the user's long-term memory. It outlives this session, is shared by the user's agents, and keeps projects apart.
 
 Write what makes sense without this conversation: decisions with their reason, corrections by the user, causes and fixes \
 of failures. Do not store what the code or its documents already say, passing task state, or secrets.

@@ -70,16 +70,16 @@ impl LedgerRead<'_> {
         )
     }
 
-    /// The last change of a memory of a project, on whatever branch; 0 when there was none.
-    pub fn last_memory_change(&self, namespace: &str, project: Option<&str>) -> Result<i64, StoreError> {
-        let last = self.transaction.query_one(
-            "SELECT coalesce(max(s.from_seq), 0) FROM memory_states s
+    /// How often memories of a project were changed, on whatever branch: what one transaction did counts once.
+    pub fn memory_changes(&self, namespace: &str, project: Option<&str>) -> Result<i64, StoreError> {
+        let count = self.transaction.query_one(
+            "SELECT count(DISTINCT s.from_seq) FROM memory_states s
              JOIN memories m ON m.tenant = s.tenant AND m.number = s.number
              WHERE s.tenant = $1 AND m.namespace = $2 AND m.project = $3",
             params![self.tenant, namespace, project.unwrap_or("")],
             |row| row.get(0),
         )?;
-        Ok(last.unwrap_or(0))
+        Ok(count.unwrap_or(0))
     }
 
     /// Counts the rows of each sort.

@@ -62,7 +62,7 @@ impl Operation for BootstrapProject {
         audience: Audience::People,
     };
     const OLDER_COMMANDS: &'static [&'static [&'static str]] =
-        &[&["debug", "bootstrap"], &["project", "debug", "bootstrap"]];
+        &[&["debug", "bootstrap"], &["project", "debug", "bootstrap"], &["memory", "debug", "bootstrap"]];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, _request: Request) -> Result<Response, Error> {

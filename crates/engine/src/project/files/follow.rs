@@ -7,6 +7,7 @@
 mod pass;
 
 use std::{
+    sync::MutexGuard,
     thread,
     time::{Duration, Instant},
 };
@@ -23,7 +24,10 @@ use strata_core::{
 use strata_store::sql::Access;
 
 use self::pass::{Outcome, Pass};
-use super::{Gate, Rules, root_name, state::Phase};
+use super::{
+    Gate, Rules, root_name,
+    state::{Now, Phase},
+};
 use crate::{authority, engine::Engine, error::Error, operation::Call, project::layout, vcs::Repository};
 
 /// Changes that a call waits for where others go on in the background.
@@ -41,6 +45,9 @@ const PAUSE: (u32, Duration, Duration) = (25, Duration::from_secs(1), Duration::
 
 /// How long the background waits without seeing whether it is to end; who ends it wakes it.
 const SLICE: Duration = Duration::from_secs(2);
+
+/// How long to wait until another thread may be done.
+const MOMENT: Duration = Duration::from_millis(5);
 
 /// How long to wait until another process may be done.
 const AGAIN: Duration = Duration::from_millis(50);
@@ -152,7 +159,7 @@ pub fn refresh(engine: &Engine, call: &Call<'_>) -> Result<Changes, Error> {
 
 /// Sees to it that what a call is about to read is what the files say, as far as that takes no time: a few changes are
 /// indexed at once; many are left to whoever follows the files in the background, or indexed now where nobody does. A first
-/// call waits a little for what describes the project.
+/// call waits a little for what describes the project, and for all of it where that is little.
 ///
 /// # Errors
 /// `Cancelled`, and those of reading the project and of the store.
@@ -164,8 +171,9 @@ pub fn attend(engine: &Engine, call: &Call<'_>) -> Result<(), Error> {
     if !(runtime.auto_incremental_sync && (runtime.auto_bootstrap || now.phase == Phase::Idle)) {
         return Ok(());
     }
-    if now.is_followed && now.phase < Phase::Rest {
-        state.wait(PATIENCE, |now| now.phase >= Phase::Rest || now.failure.is_some());
+    if now.is_followed && (now.phase < Phase::Rest || is_soon_done(&now)) {
+        let enough = |now: &Now| now.phase >= Phase::Rest && !is_soon_done(now);
+        state.wait(PATIENCE, |now| enough(now) || now.failure.is_some());
         return Ok(());
     }
     let is_at_work = now.is_followed && now.phase == Phase::Rest;
@@ -178,7 +186,7 @@ pub fn attend(engine: &Engine, call: &Call<'_>) -> Result<(), Error> {
         return Ok(());
     }
     let Some(place) = Place::of(engine, call)? else { return Ok(()) };
-    let Some(_pass) = state.try_pass() else { return Ok(()) };
+    let Some(_pass) = turn(engine, call)? else { return Ok(()) };
     let most = if now.is_followed { FEW } else { usize::MAX };
     // Who reads may not write: that the index follows the files is the system's doing.
     let system = Principal::new(PrincipalKind::System, "files").on_behalf_of(call.principal);
@@ -188,6 +196,29 @@ pub fn attend(engine: &Engine, call: &Call<'_>) -> Result<(), Error> {
         Outcome::Busy | Outcome::Done(_) => {}
     }
     Ok(())
+}
+
+/// Whether what is going on is so little that a call waits for all of it.
+fn is_soon_done(now: &Now) -> bool {
+    now.phase == Phase::Rest && now.done < now.total && now.total <= FEW as u64
+}
+
+/// The right to do a pass. What somebody else in this process is at is waited for, unless that takes long: it may have looked
+/// before the file was written that the call is about.
+fn turn<'e>(engine: &'e Engine, call: &Call<'_>) -> Result<Option<MutexGuard<'e, ()>>, Error> {
+    let (state, until) = (engine.files(), Instant::now() + PATIENCE);
+    loop {
+        if let Some(pass) = state.try_pass() {
+            return Ok(Some(pass));
+        }
+        let now = state.now();
+        let takes_long = now.is_followed && now.phase == Phase::Rest && !is_soon_done(&now);
+        if takes_long || Instant::now() >= until {
+            return Ok(None);
+        }
+        engine.control(call).check()?;
+        thread::sleep(MOMENT);
+    }
 }
 
 /// Follows the files for as long as `cancel` is not raised: at once, then whenever a call finds more changes than it has time

@@ -212,7 +212,10 @@ impl Gate {
         if !self.admits(path) {
             return Err(Refusal::Excluded);
         }
-        let mut file = self.folder.open_file(path).map_err(refused)?;
+        let mut file = self.folder.open_file(path).map_err(|error| match refused(error) {
+            Refusal::NotRegular if self.is_folder(path) => Refusal::Missing,
+            refusal => refusal,
+        })?;
         let metadata = file.metadata().map_err(Refusal::Unreadable)?;
         if metadata.len() > self.max_bytes {
             return Err(Refusal::TooLarge(self.max_bytes));
@@ -224,6 +227,10 @@ impl Gate {
             return Err(Refusal::TooLarge(self.max_bytes));
         }
         Ok((bytes, modified(&metadata)))
+    }
+
+    fn is_folder(&self, path: &str) -> bool {
+        std::fs::symlink_metadata(self.root().join(path)).is_ok_and(|metadata| metadata.is_dir())
     }
 
     /// Whether a `.gitignore` or `.strataignore` between the root and the file leaves it out, as the walk does.

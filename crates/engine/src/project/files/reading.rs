@@ -175,6 +175,9 @@ impl Standing {
     /// The chunk that stands here.
     pub(super) fn chunk(self, file: &SourceRow, text: String, is_stale: bool) -> Chunk {
         let (document_id, chunk_id) = ids(file.number, self.part);
+        // A hunk is about the file that it changes.
+        let about = self.heading.first().filter(|_| self.kind == SourceType::GitDiff).unwrap_or(&file.path);
+        let module_path = module_of(about);
         Chunk {
             chunk_id,
             document_id,
@@ -183,7 +186,7 @@ impl Standing {
             language: self.language,
             heading_path: self.heading,
             symbols: self.symbols,
-            module_path: module_of(&file.path),
+            module_path,
             start_line: self.first,
             end_line: self.last,
             text,

@@ -54,7 +54,7 @@ impl Operation for RefreshProjectKnowledge {
         audience: Audience::Everyone,
     };
     const OLDER_COMMANDS: &'static [&'static [&'static str]] =
-        &[&["debug", "index"], &["project", "debug", "index"]];
+        &[&["debug", "index"], &["project", "debug", "index"], &["memory", "debug", "index"]];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, _request: Request) -> Result<Response, Error> {

@@ -48,8 +48,11 @@ impl Operation for ResetProject {
         effect: Effect::Write,
         audience: Audience::People,
     };
-    const OLDER_COMMANDS: &'static [&'static [&'static str]] =
-        &[&["debug", "reset-project"], &["project", "debug", "reset-project"]];
+    const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[
+        &["debug", "reset-project"],
+        &["project", "debug", "reset-project"],
+        &["memory", "debug", "reset-project"],
+    ];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {

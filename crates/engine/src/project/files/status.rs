@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_core::memory::Status as MemoryState;
-use strata_embed::Semantic;
 use strata_store::ledger::LedgerRead;
 
 use super::{bootstrap::name, follow::Place, progress::Progress, revision};
@@ -11,7 +10,7 @@ use crate::{
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
-    project::storable,
+    project::{retrieve::meta::Meta, storable},
     render::{Block, Document, Mark, Render},
     vcs::Repository,
 };
@@ -54,7 +53,7 @@ pub struct Response {
     pub last_indexed_at: Option<String>,
     /// The commit that is checked out, or the revision of the files without git.
     pub project_revision: String,
-    /// Rises with every change of a memory.
+    /// Rises by one with every change of a memory.
     pub memory_revision: i64,
     /// Rises with every change of a file.
     pub knowledge_revision: i64,
@@ -141,8 +140,12 @@ impl Operation for MemoryStatus {
         effect: Effect::Read,
         audience: Audience::Everyone,
     };
-    const OLDER_COMMANDS: &'static [&'static [&'static str]] =
-        &[&["debug", "status"], &["project", "debug", "status"]];
+    const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[
+        &["debug", "status"],
+        &["project", "debug", "status"],
+        &["memory", "debug", "status"],
+        &["memory", "semantic", "status"],
+    ];
     const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, _request: Request) -> Result<Response, Error> {
@@ -177,7 +180,7 @@ pub fn status(engine: &Engine, call: &Call<'_>) -> Result<Response, Error> {
         knowledge_revision,
         index_revision: engine.searcher().index().cursor(engine.tenant())?.mark.seq,
         cache_enabled: config.retrieval.cache_enabled,
-        warnings,
+        warnings: warnings.into_iter().chain(engine.settings().config.notices.iter().cloned()).collect(),
         git,
         branch_aware_retrieval_enabled: config.retrieval.branch_aware_ranking,
         synchronization_status: match status {
@@ -227,27 +230,22 @@ impl Response {
                 _ => {}
             }
         }
-        self.memory_revision = r.last_memory_change(namespace, project.as_deref())?;
+        self.memory_revision = r.memory_changes(namespace, project.as_deref())?;
         Ok(())
     }
 
+    /// What the replies to tasks say of it, in one word each.
     fn meaning(&mut self, engine: &Engine) {
-        let searcher = engine.searcher();
-        let (health, reason) = match searcher.semantic() {
-            Semantic::On => ("healthy", None),
-            Semantic::Warming => ("degraded", Some("vectors are being made anew".to_owned())),
-            Semantic::Off { reason } if searcher.model().is_some() => ("disabled", Some(reason)),
-            Semantic::Off { reason } => ("unavailable", Some(reason)),
-        };
-        let is_on = health == "healthy";
-        self.semantic_enabled = is_on;
-        self.semantic_health = health;
-        self.retrieval_mode = if is_on { "hybrid" } else { "lexical_structured_fallback" };
-        self.vector_backend = if is_on { "index" } else { "none" };
-        self.semantic_backend = if is_on { "static" } else { "none" };
-        self.embedding_provider = if searcher.model().is_some() { "builtin" } else { "none" };
-        self.embedding_model = searcher.model().unwrap_or("none").to_owned();
-        self.warnings.extend(reason.map(|reason| format!("search goes by words alone: {reason}")));
+        let mut meta = Meta::default();
+        meta.tell_meaning(engine);
+        self.semantic_enabled = meta.semantic_status == "used";
+        self.semantic_health = if self.semantic_enabled { "healthy" } else { meta.semantic_status };
+        self.retrieval_mode = meta.retrieval_mode;
+        self.vector_backend = meta.vector_backend;
+        self.semantic_backend = meta.semantic_backend;
+        self.embedding_provider = meta.embedding_provider;
+        self.embedding_model = meta.embedding_model;
+        self.warnings.extend(meta.warnings);
     }
 }
 

@@ -58,6 +58,7 @@ impl Operation for List {
         effect: Effect::Read,
         audience: Audience::People,
     };
+    const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[&["memory", "project", "list"]];
 
     fn run(engine: &Engine, call: &Call<'_>, _request: Request) -> Result<Response, Error> {
         let sees_all = matches!(call.principal.kind, PrincipalKind::Human | PrincipalKind::System);

@@ -53,7 +53,8 @@ impl Operation for Generate {
         effect: Effect::Files,
         audience: Audience::People,
     };
-    const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[&["policy", "generate"]];
+    const OLDER_COMMANDS: &'static [&'static [&'static str]] =
+        &[&["policy", "generate"], &["memory", "policy", "generate"]];
 
     fn run(engine: &Engine, call: &Call<'_>, _request: Request) -> Result<Response, Error> {
         at_command_line(engine, call, Self::SPEC.tool, FOR_PEOPLE)?;

@@ -54,7 +54,8 @@ impl Operation for Install {
         effect: Effect::Write,
         audience: Audience::People,
     };
-    const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[&["policy", "install"]];
+    const OLDER_COMMANDS: &'static [&'static [&'static str]] =
+        &[&["policy", "install"], &["memory", "policy", "install"]];
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         at_command_line(engine, call, Self::SPEC.tool, FOR_PEOPLE)?;

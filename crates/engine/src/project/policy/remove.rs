@@ -51,7 +51,8 @@ impl Operation for Uninstall {
         effect: Effect::Write,
         audience: Audience::People,
     };
-    const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[&["policy", "remove"]];
+    const OLDER_COMMANDS: &'static [&'static [&'static str]] =
+        &[&["policy", "remove"], &["memory", "policy", "remove"]];
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         at_command_line(engine, call, Self::SPEC.tool, FOR_PEOPLE)?;

@@ -76,7 +76,8 @@ impl Operation for Status {
         effect: Effect::Read,
         audience: Audience::People,
     };
-    const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[&["policy", "status"]];
+    const OLDER_COMMANDS: &'static [&'static [&'static str]] =
+        &[&["policy", "status"], &["memory", "policy", "status"]];
 
     fn run(engine: &Engine, _call: &Call<'_>, _request: Request) -> Result<Response, Error> {
         let root = root_of(engine)?;

@@ -1,8 +1,9 @@
 //! Memories and passages fitted into one budget, which holds for the reply as it is sent.
 //!
-//! Three parts of what the frame leaves are for memories, two for passages. Each sort of memory has a share of its own first, so
-//! that many modules do not push out the one constraint; what a share does not need goes to the best of the rest, and what
-//! passages leave goes to memories, never the other way. Nothing that is too large keeps what follows it from being taken.
+//! Three parts of the budget are for memories, two for passages, as far as the frame leaves them; memories come first. Each sort of
+//! memory has a share of its own first, so that many modules do not push out the one constraint; what a share does not need goes to
+//! constraints and then to the best of the rest, and what passages leave goes to memories. Passages never have more than theirs.
+//! Nothing that is too large keeps what follows it from being taken.
 
 use std::collections::HashSet;
 
@@ -34,6 +35,8 @@ const MEMORY_TEXT: usize = 1200;
 const EVIDENCE_TEXT: usize = 200;
 /// Characters of the task that are repeated.
 const TASK_TEXT: usize = 300;
+/// Units below which the passages' part of what the frame leaves holds not one of them.
+const LEAST_FOR_PASSAGES: u64 = 1200;
 /// Units set aside for the figures, which are filled in at the end.
 const FIGURES: u64 = 40;
 /// Entries about what is left out that a short trace has.
@@ -71,16 +74,23 @@ const fn shared(bucket: Bucket) -> usize {
 pub(super) fn compose(asked: &Asked, gathered: Gathered, meta: Meta) -> Response {
     let all_units = granularity::units(asked, &gathered.passages);
     let mut composing = Composing::new(asked, meta);
-    let most = composing.left;
-    let for_passages = most * 2 / 5;
-    composing.left = most - for_passages;
+    let all = composing.left;
+    let two_fifths = u64::from(asked.budget) * UNITS * 2 / 5;
+    // Where the frame takes most of a small budget, memories go before passages; in a large one each has its own.
+    let (for_memories, for_passages) = match all * 2 / 5 {
+        part if part >= LEAST_FOR_PASSAGES => (all - part, part),
+        _ => (all.min(u64::from(asked.budget) * UNITS - two_fifths), two_fifths),
+    };
+    composing.left = for_memories;
     let mut memories: Vec<Option<Memory>> = gathered.memories.into_iter().map(Some).collect();
     composing.by_share(&mut memories);
     composing.evidence();
     composing.any(&mut memories);
-    let unused = std::mem::replace(&mut composing.left, for_passages);
+    let used = for_memories - composing.left;
+    let for_passages = for_passages.min(all - used);
+    composing.left = for_passages;
     composing.passages(&gathered.passages, &all_units, for_passages);
-    composing.left += unused;
+    composing.left = all - used - (for_passages - composing.left);
     composing.any(&mut memories);
     for memory in memories.into_iter().flatten() {
         composing.excluded.push(memory.entry.excluded(NO_ROOM));
@@ -153,12 +163,16 @@ impl Composing {
         }
     }
 
-    /// Takes what still fits, whatever its sort.
+    /// Takes what still fits, whatever its sort: constraints are the last to be left out.
     fn any(&mut self, memories: &mut [Option<Memory>]) {
-        for slot in memories.iter_mut() {
-            let Some(memory) = slot else { continue };
-            if self.take(memory, self.left).is_some() {
-                *slot = None;
+        for constraints in [true, false] {
+            for slot in memories.iter_mut() {
+                let Some(memory) = slot else { continue };
+                if (memory.bucket == Bucket::Constraints) == constraints
+                    && self.take(memory, self.left).is_some()
+                {
+                    *slot = None;
+                }
             }
         }
     }
@@ -242,7 +256,7 @@ impl Composing {
                 false => waiting.push(passage),
             }
         }
-        let aside = if all_units.is_empty() { 0 } else { most / 4 };
+        let aside = if all_units.is_empty() || most < LEAST_FOR_PASSAGES { 0 } else { most / 4 };
         self.left = most - aside;
         waiting.retain(|passage| !self.take_passage(passage));
         self.left += aside;

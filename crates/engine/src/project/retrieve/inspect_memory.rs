@@ -94,7 +94,8 @@ impl Operation for InspectMemory {
         effect: Effect::Read,
         audience: Audience::Everyone,
     };
-    const ALIASES: &'static [(&'static str, &'static str)] = &[("depth", "inspection_depth")];
+    const ALIASES: &'static [(&'static str, &'static str)] =
+        &[("depth", "inspection_depth"), ("evidence", "include_evidence")];
     const OLDER_COMMANDS: &'static [&'static [&'static str]] = &[
         &["debug", "inspect"],
         &["project", "debug", "inspect"],

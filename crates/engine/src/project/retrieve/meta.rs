@@ -127,7 +127,7 @@ impl Meta {
         };
         self.current_branch = scope.branch.clone().or(branch);
         let settings = &engine.settings().config.project.retrieval;
-        self.branch_aware_ranking = scope.branch.is_some() && settings.branch_aware_ranking;
+        self.branch_aware_ranking = self.current_branch.is_some() && settings.branch_aware_ranking;
         let named = commit.map(storable).filter(|commit| !commit.is_empty());
         self.head_commit = named.or(checked_out);
     }

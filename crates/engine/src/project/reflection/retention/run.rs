@@ -268,10 +268,7 @@ fn draft(
 impl Render for Response {
     fn render(&self) -> Document {
         if self.dry_run {
-            return self
-                .report
-                .render()
-                .note(Mark::Info, "nothing was changed; send `dry_run` false to do it");
+            return self.report.render().note(Mark::Info, "nothing was changed; `--dry-run=false` does it");
         }
         let text = format!(
             "{} expired, {} archived, {} made",
