@@ -26,7 +26,7 @@ impl std::ops::AddAssign for Count {
 }
 
 /// Figures that are read by people and fail on nothing: they take minutes where the code is not optimised.
-pub(crate) const FIGURES: &str = "layered_figures::";
+pub(crate) const FIGURES: [&str; 2] = ["layered_figures::", "project_figures::"];
 
 /// The package whose tests run on every server.
 const STORE: &str = "strata-store";
@@ -129,12 +129,12 @@ fn has_nextest() -> bool {
 fn all_tests(chosen: &Chosen<'_>, set_up: &SetUp) -> Result<Count, Box<dyn Error>> {
     if has_nextest() {
         let mut command = chosen.cargo(&["nextest", "run"]);
-        command.args(["--run-ignored", "all", "-E", &format!("not test(/^{FIGURES}/)")]);
+        command.args(["--run-ignored", "all", "-E", &format!("not test(/^({})/)", FIGURES.join("|"))]);
         nextest_run(set_up.tell(&mut command))
     } else {
         let mut command = chosen.cargo(&["test"]);
         command.args(["--no-fail-fast", "--lib", "--bins", "--tests", "--", "--include-ignored"]);
-        command.args(["--skip", FIGURES]);
+        command.args(FIGURES.iter().flat_map(|figures| ["--skip", figures]));
         libtest(set_up.tell(&mut command))
     }
 }

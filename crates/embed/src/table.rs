@@ -190,7 +190,8 @@ impl<'a> Vocabulary<'a> {
         for _ in 0..slots {
             let entry = usize::from(u16::from_le_bytes(*self.slots.get(2 * slot..)?.first_chunk()?));
             let found = self.entry_bytes(entry.checked_sub(1)?)?;
-            if found.strip_prefix(mark) == Some(body) {
+            // The lengths tell most of them apart, for less than a comparison of bytes.
+            if found.len() == mark.len() + body.len() && found.strip_prefix(mark) == Some(body) {
                 return Some(entry - 1);
             }
             slot = (slot + 1) & (slots - 1);

@@ -83,6 +83,13 @@ struct Word {
 
 impl Word {
     fn push(&mut self, character: char) {
+        if character.is_ascii() {
+            self.characters += 1;
+            if self.characters <= LONGEST_WORD {
+                self.text.push(character.to_ascii_lowercase());
+            }
+            return;
+        }
         for lower in character.to_lowercase() {
             self.characters += 1;
             if self.characters <= LONGEST_WORD {

@@ -217,6 +217,24 @@ fn tidy(
     Ok(())
 }
 
+/// Makes those parts of the index anew of which most is dead. Nothing is wrong where it cannot be done: it is done later.
+///
+/// # Errors
+/// `Cancelled`, and those of reading and writing the index.
+pub(crate) fn renew(engine: &Engine, call: &Call<'_>) -> Result<(), Error> {
+    let (index, control) = (engine.searcher().index(), engine.control(call));
+    if !index.database().exists(&control)? {
+        return Ok(());
+    }
+    let Ok(Some(writer)) = index.writer(&control) else { return Ok(()) };
+    if writer.renew(engine.tenant())? > 0 {
+        while writer.tidy(engine.tenant(), SLICE)? {
+            control.check()?;
+        }
+    }
+    Ok(())
+}
+
 impl Render for Response {
     fn render(&self) -> Document {
         let mut document = Document::new().note(

@@ -8,10 +8,12 @@ use super::{
     project::{FeatureScope, VectorBackend},
     value::Sort,
 };
+use crate::project::files::gate::LARGEST;
 
-/// The most memories of a group, MiB of a file: far beyond any use.
+/// The most memories of a group: far beyond any use.
 const MAX_GROUP: i64 = 10_000;
-const MAX_MIB: i64 = 1024;
+/// The most MiB of a file: larger ones are never read.
+const MAX_MIB: i64 = LARGEST.cast_signed() >> 20;
 
 /// Every setting, in documentation order.
 pub const PROJECT_KEYS: &[Key] = &[

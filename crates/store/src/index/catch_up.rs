@@ -2,6 +2,8 @@
 
 use std::{
     collections::{HashMap, HashSet},
+    sync::mpsc::sync_channel,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -9,6 +11,7 @@ use crate::{error::StoreError, sql::Control};
 
 use super::{
     Index,
+    batches::Batches,
     labels::Space,
     passage::{Passages, Prepared, WordNumbers},
     prepare::Preparer,
@@ -23,8 +26,8 @@ pub const MAX_PENDING: usize = 512;
 /// Changes read at a time by somebody in a hurry: few at first, and more where they are done quickly.
 const HURRIED: (usize, usize) = (32, 128);
 
-/// Changes read at a time by somebody who is not.
-const AT_LEISURE: usize = 2_048;
+/// Changes read at a time by somebody who is not. Two such batches are held at a time: one is written, the next is made.
+const AT_LEISURE: usize = 256;
 
 /// How long a reader that is far behind prepares changes; the memories among them are prepared whatever time it takes.
 const PREPARING: Duration = Duration::from_millis(50);
@@ -211,44 +214,77 @@ fn follow(
         writer.reset(tenant, &seen.standing.epoch)?;
         seen.cursor = cursor_now()?;
     }
-    let Seen { mut cursor, standing } = seen;
+    let Seen { cursor, standing } = seen;
     writer.until = started.checked_add(budget);
-    let hurried = budget < UNHURRIED;
-    let mut batch = if hurried { HURRIED.0 } else { AT_LEISURE };
-    let mut last = None;
+    let batches = Batches::new(truth, preparer, cursor, standing);
+    let end = match budget < UNHURRIED {
+        true => in_hurry(writer, tenant, batches, (started, budget))?,
+        false => at_leisure(writer, tenant, batches, (started, budget))?,
+    };
+    if end.is_some() {
+        let left = budget.saturating_sub(started.elapsed());
+        let left = if budget >= UNHURRIED { left } else { left.min(IN_PASSING) };
+        if !left.is_zero() && !index.is_tidy(tenant) {
+            writer.tidy(tenant, left)?;
+        }
+    }
+    Ok(end)
+}
+
+/// A batch after the other, few changes at first. Returns the end if it is reached.
+fn in_hurry(
+    writer: &mut IndexWriter<'_>,
+    tenant: &str,
+    mut batches: Batches<'_>,
+    (started, budget): (Instant, Duration),
+) -> Result<Option<Mark>, StoreError> {
+    let (mut limit, mut last) = (HURRIED.0, None);
     // What would not be done in time is not begun; but for the first few, without which a process that spends its time
     // on connecting would never index anything.
     while last.map_or(!budget.is_zero(), |last| started.elapsed() + last < budget) {
         let began = Instant::now();
-        let changes = truth.changes(cursor.mark, batch)?;
-        cursor.mark = changes.last().map_or(cursor.mark, |last| last.mark);
-        let is_last = changes.len() < batch && (changes.is_empty() || truth.pending(cursor.mark)? == 0);
-        if is_last {
-            // The head was read before the changes, so nothing up to it is missing.
-            let seq = standing.head.max(cursor.mark.seq);
-            cursor.mark = Mark { seq, ordinal: i64::MAX };
-            cursor.hash = match seq == standing.head {
-                true => standing.head_hash.clone(),
-                false => truth.hash_at(seq)?.unwrap_or_default(),
-            };
-        }
-        let end = is_last.then_some(&cursor);
-        writer.apply_up_to(tenant, &preparer.prepare(truth, &changes)?, end)?;
-        if is_last {
-            let left = budget.saturating_sub(started.elapsed());
-            let left = if budget >= UNHURRIED { left } else { left.min(IN_PASSING) };
-            if !left.is_zero() && !index.is_tidy(tenant) {
-                writer.tidy(tenant, left)?;
-            }
-            return Ok(Some(cursor.mark));
+        let batch = batches.next(limit)?;
+        writer.apply_up_to(tenant, &batch.prepared, batch.end.as_ref())?;
+        if let Some(end) = batch.end {
+            return Ok(Some(end.mark));
         }
         let took = began.elapsed();
-        last = Some(if hurried { took } else { Duration::ZERO });
-        if hurried && took < budget / 8 {
-            batch = (batch * 2).min(HURRIED.1);
+        last = Some(took);
+        if took < budget / 8 {
+            limit = (limit * 2).min(HURRIED.1);
         }
     }
     Ok(None)
+}
+
+/// The same with the next batch being made while one is written: what is written, and in which order, is the same.
+fn at_leisure(
+    writer: &mut IndexWriter<'_>,
+    tenant: &str,
+    mut batches: Batches<'_>,
+    (started, budget): (Instant, Duration),
+) -> Result<Option<Mark>, StoreError> {
+    thread::scope(|scope| {
+        // Whoever has made a batch waits until it is taken, so that no more than two are held.
+        let (ready, made) = sync_channel(0);
+        scope.spawn(move || {
+            loop {
+                let batch = batches.next(AT_LEISURE);
+                let goes_on = batch.as_ref().is_ok_and(|batch| batch.end.is_none());
+                if ready.send(batch).is_err() || !goes_on || started.elapsed() >= budget {
+                    break;
+                }
+            }
+        });
+        for batch in made {
+            let batch = batch?;
+            writer.apply_up_to(tenant, &batch.prepared, batch.end.as_ref())?;
+            if let Some(end) = batch.end {
+                return Ok(Some(end.mark));
+            }
+        }
+        Ok(None)
+    })
 }
 
 /// `view` as it will be once `ahead` is indexed. `group_number` tells the numbers of known groups.

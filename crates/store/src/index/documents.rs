@@ -26,6 +26,7 @@ impl Index {
         self.read_with(control, None, |tx| {
             tx.query_one(
                 "SELECT t.title, t.body, t.place FROM passages p
+                 JOIN collections c ON c.tenant = p.tenant AND c.id = p.collection AND c.retired = 0
                  JOIN texts t ON t.tenant = p.tenant AND t.collection = p.collection AND t.slot = p.slot
                  WHERE p.tenant = $1 AND p.source_kind = $2 AND p.source = $3 AND p.to_seq = $4 AND p.part = $5
                  LIMIT 1",
@@ -46,6 +47,7 @@ impl Index {
         self.read_with(control, Vec::new(), |tx| {
             tx.query(
                 "SELECT t.title, t.body, t.place FROM passages p
+                 JOIN collections c ON c.tenant = p.tenant AND c.id = p.collection AND c.retired = 0
                  JOIN texts t ON t.tenant = p.tenant AND t.collection = p.collection AND t.slot = p.slot
                  WHERE p.tenant = $1 AND p.source_kind = $2 AND p.source = $3 AND p.to_seq = $4 AND t.place = $5
                  ORDER BY p.part",

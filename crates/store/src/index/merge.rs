@@ -79,7 +79,7 @@ fn segment(row: &crate::sql::Row<'_>) -> Result<Segment, StoreError> {
 
 /// The next merged rows after `after`: every term up to the least of the last terms read, so that no
 /// input can still hold postings of a returned term. Empty when all inputs are used up.
-fn next_rows(
+pub(crate) fn next_rows(
     tx: &Transaction<'_>,
     of: Collection<'_>,
     inputs: &[Segment],

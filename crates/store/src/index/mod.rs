@@ -9,6 +9,7 @@
 //! - this module knows the ledger only as a [`TruthReader`] and the embedder only as a function.
 
 mod attributes;
+mod batches;
 mod bits;
 mod catch_up;
 mod cleaning;
@@ -26,6 +27,7 @@ mod passage;
 mod postings;
 mod prepare;
 mod purge;
+mod renew;
 mod schema;
 mod search;
 mod slice;

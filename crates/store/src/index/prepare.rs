@@ -1,7 +1,13 @@
 //! Making changes ready for the index: cutting, analysing, embedding. All of it happens outside
 //! transactions, on as many threads as the machine has cores.
 
-use std::{collections::BTreeMap, num::NonZero, ops::Range, thread};
+use std::{
+    collections::BTreeMap,
+    num::NonZero,
+    ops::Range,
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+};
 
 use strata_core::{
     analysis::analyze_passage, knowledge::family::steady_heading, rank::Flags, vector::quantize,
@@ -17,8 +23,9 @@ use super::{
     vector_block::PackedVector,
 };
 
-/// Changes that are worth another thread.
+/// Changes that are worth another thread, and bytes of text that are.
 const PER_THREAD: usize = 64;
+const BYTES_PER_THREAD: usize = 32 << 10;
 
 /// Most characters of an earlier turn that a turn's vector covers.
 const CONTEXT_CHARS: usize = 1_200;
@@ -90,27 +97,41 @@ impl Preparer<'_> {
     fn run(&self, tasks: &[Task<'_>]) -> Result<Vec<Prepared>, StoreError> {
         // The system is asked for its cores only where there is work for them: that takes as long as a small write.
         let cores = || thread::available_parallelism().map_or(1, NonZero::get);
-        let wanted = tasks.len() / PER_THREAD;
+        let wanted = (tasks.len() / PER_THREAD).max(bytes(tasks) / BYTES_PER_THREAD).min(tasks.len());
         let threads = if wanted > 1 { wanted.min(cores()) } else { 1 };
         if threads == 1 {
             return tasks.iter().map(|task| task.run(*self)).collect();
         }
+        // Sources differ in size: each thread takes the next, so that none is left with all the large ones.
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut done = Vec::with_capacity(tasks.len() / threads + 1);
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(task) = tasks.get(at) else { return Ok::<_, StoreError>(done) };
+                done.push((at, task.run(*self)?));
+            }
+        };
+        let mut all = Vec::with_capacity(tasks.len());
         thread::scope(|scope| {
-            let chunks = tasks.chunks(tasks.len().div_ceil(threads));
-            let run = |chunk: &[Task<'_>]| {
-                chunk.iter().map(|task| task.run(*self)).collect::<Result<Vec<_>, StoreError>>()
-            };
-            let mut out = Vec::with_capacity(tasks.len());
-            let workers: Vec<_> = chunks.map(|chunk| scope.spawn(move || run(chunk))).collect();
+            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
             for worker in workers {
                 match worker.join() {
-                    Ok(done) => out.extend(done?),
+                    Ok(done) => all.extend(done?),
                     Err(panic) => std::panic::resume_unwind(panic),
                 }
             }
-            Ok(out)
-        })
+            Ok::<_, StoreError>(())
+        })?;
+        all.sort_unstable_by_key(|(at, _)| *at);
+        Ok(all.into_iter().map(|(_, prepared)| prepared).collect())
     }
+}
+
+/// Bytes of text that tasks are about.
+fn bytes(tasks: &[Task<'_>]) -> usize {
+    let sections = tasks.iter().filter_map(|task| task.change.subject.as_ref()).flat_map(|s| &s.sections);
+    sections.map(|section| section.body.len()).sum()
 }
 
 type SessionKey<'c> = (&'c CollectionKey, &'c str);

@@ -71,7 +71,7 @@ struct Fresh<'b> {
 
 /// A number that no other collection has. It keeps things apart and is no secret, so the bits that the standard library
 /// draws for its hash maps will do.
-fn birth() -> i64 {
+pub(crate) fn birth() -> i64 {
     RandomState::new().hash_one(std::process::id()).cast_signed()
 }
 

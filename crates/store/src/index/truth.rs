@@ -5,8 +5,8 @@ use strata_core::memory::Layer;
 use crate::error::StoreError;
 
 /// The ledger as the index follows it. Implemented over one snapshot or over live tables: a change
-/// that is delivered twice does no harm.
-pub trait TruthReader {
+/// that is delivered twice does no harm. It is read by one thread while another one writes what it told before.
+pub trait TruthReader: Sync {
     /// The ledger's epoch. Another epoch than the cursor's rebuilds the index.
     fn epoch(&self) -> Result<String, StoreError>;
 

@@ -55,6 +55,15 @@ impl VectorBlock {
         }
     }
 
+    /// Takes over `slot` as it is at `from` of a block of the same dimension.
+    pub(crate) fn copy(&mut self, slot: usize, other: &Self, from: usize) {
+        let Some(scale) = other.scales.get(from) else { return };
+        self.scales[slot] = *scale;
+        let row = |slot: usize| slot * self.dimension..(slot + 1) * self.dimension;
+        let (to, from) = (row(slot), row(from));
+        self.values[to].copy_from_slice(&other.values[from]);
+    }
+
     pub(crate) fn missing_slots(&self) -> usize {
         self.scales.iter().filter(|scale| **scale < 0.0).count()
     }

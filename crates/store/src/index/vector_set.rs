@@ -283,7 +283,7 @@ pub(crate) fn fold_tail(tx: &Transaction<'_>, of: Collection<'_>, first: u32) ->
     Ok(())
 }
 
-fn write_block(
+pub(crate) fn write_block(
     tx: &Transaction<'_>,
     of: Collection<'_>,
     set: i64,
@@ -302,7 +302,7 @@ fn write_block(
     Ok(())
 }
 
-fn read_block(
+pub(crate) fn read_block(
     tx: &Transaction<'_>,
     of: Collection<'_>,
     set: &VectorSet,

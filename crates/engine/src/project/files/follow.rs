@@ -28,7 +28,10 @@ use super::{
     Gate, Rules, root_name,
     state::{Now, Phase},
 };
-use crate::{authority, engine::Engine, error::Error, operation::Call, project::layout, vcs::Repository};
+use crate::{
+    authority, engine::Engine, error::Error, maintain::reindex::renew, operation::Call, project::layout,
+    vcs::Repository,
+};
 
 /// Changes that a call waits for where others go on in the background.
 const FEW: usize = 32;
@@ -150,6 +153,7 @@ pub fn refresh(engine: &Engine, call: &Call<'_>) -> Result<Changes, Error> {
         if let Some(_pass) = engine.files().try_pass()
             && let Outcome::Done(changes) = Pass::new(engine, call, &place).run(usize::MAX)?
         {
+            clear_up(engine, call, &changes)?;
             return Ok(changes);
         }
         engine.control(call).check()?;
@@ -275,10 +279,18 @@ fn look(engine: &Engine, call: &Call<'_>) -> Result<(), Error> {
         return Ok(());
     };
     let _pass = state.pass();
-    if let Outcome::Busy = Pass::new(engine, call, &place).run(usize::MAX)? {
-        state.set(|now| now.phase = Phase::Rest);
+    match Pass::new(engine, call, &place).run(usize::MAX)? {
+        Outcome::Busy => {
+            state.set(|now| now.phase = Phase::Rest);
+            Ok(())
+        }
+        Outcome::Done(changes) => clear_up(engine, call, &changes),
     }
-    Ok(())
+}
+
+/// Files that changed or went leave dead passages behind; once most of the index is dead, it is made anew.
+fn clear_up(engine: &Engine, call: &Call<'_>, changes: &Changes) -> Result<(), Error> {
+    if changes.changed + changes.deleted > 0 { renew(engine, call) } else { Ok(()) }
 }
 
 fn is_writable(engine: &Engine, call: &Call<'_>) -> Result<bool, Error> {

@@ -13,7 +13,7 @@ use strata_store::ledger::{NewSource, SourceRow, SourceState};
 
 use super::{
     super::{
-        ROOT, Refusal,
+        Gate, ROOT, Refusal,
         gate::path_of_root,
         kind::precedence,
         state::Phase,
@@ -33,11 +33,11 @@ use crate::{
     project::storable,
 };
 
-/// Files recorded in one transaction, and indexed before more are read.
-const BATCH: usize = 500;
+/// Files recorded in one transaction, and indexed before more are recorded.
+const BATCH: usize = 1_000;
 
-/// The same in bytes: 8 MiB.
-const BATCH_BYTES: u64 = 8 << 20;
+/// The same in bytes: 16 MiB.
+const BATCH_BYTES: u64 = 16 << 20;
 
 /// Files read by one thread at least, before another one helps.
 const PER_THREAD: usize = 16;
@@ -50,6 +50,9 @@ const FEW_BYTES: u64 = 1 << 20;
 
 /// What a look at a file told: the hash of its bytes, their number, and when it was changed.
 type Looked = Result<([u8; 32], u64, Timestamp), Refusal>;
+
+/// A file to read, and what is on record of it.
+type ToRead = (Seen, Option<SourceRow>);
 
 /// What became of a pass.
 pub(super) enum Outcome {
@@ -70,7 +73,7 @@ pub(super) struct Pass<'e> {
 /// What differs between the files and the record.
 struct Difference {
     /// Files to read, and what is on record of them; in the order in which they are read.
-    read: Vec<(Seen, Option<SourceRow>)>,
+    read: Vec<ToRead>,
     /// Numbers of files that are gone.
     gone: Vec<i64>,
     /// Files that are as they were.
@@ -188,9 +191,16 @@ impl<'e> Pass<'e> {
                 now.phase = Phase::Rest;
             }
         });
-        let mut done = 0;
-        for batch in batches(&read) {
-            self.batch(batch, &mut changes)?;
+        let (mut done, batches) = (0, batches(&read));
+        let gate = &self.place.gate;
+        let mut looked = batches.first().map_or_else(Vec::new, |batch| looks(gate, batch));
+        for (at, batch) in batches.iter().enumerate() {
+            // The next files are looked at while these are indexed.
+            looked = thread::scope(|scope| {
+                let ahead = batches.get(at + 1).map(|next| scope.spawn(|| looks(gate, next)));
+                self.batch(batch, looked, &mut changes)?;
+                Ok::<_, Error>(ahead.map_or_else(Vec::new, joined))
+            })?;
             done += batch.len() as u64;
             state.set(|now| (now.phase, now.done) = (Phase::Rest, done));
             job.progress(done, total, "reading files")?;
@@ -202,11 +212,11 @@ impl<'e> Pass<'e> {
         Ok(changes)
     }
 
-    /// Reads some files, records those that differ, and has them indexed.
-    fn batch(&mut self, batch: &[(Seen, Option<SourceRow>)], changes: &mut Changes) -> Result<(), Error> {
+    /// Records those of some files that differ from what is on record, and has them indexed.
+    fn batch(&mut self, batch: &[ToRead], looked: Vec<Looked>, changes: &mut Changes) -> Result<(), Error> {
         let (mut found, mut touched, mut lost, mut skipped) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for ((file, row), looked) in batch.iter().zip(self.looks(batch)) {
+        for ((file, row), looked) in batch.iter().zip(looked) {
             let present = row.as_ref().filter(|row| row.state == SourceState::Present);
             match looked {
                 Ok((hash, _, mtime)) if present.is_some_and(|row| row.hash == hash) => {
@@ -259,35 +269,6 @@ impl<'e> Pass<'e> {
         }
     }
 
-    /// What files are now, in their order, read on as many threads as there are cores.
-    fn looks(&self, batch: &[(Seen, Option<SourceRow>)]) -> Vec<Looked> {
-        let gate = &self.place.gate;
-        let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let threads = (batch.len() / PER_THREAD).clamp(1, cores);
-        if threads == 1 {
-            return batch.iter().map(|(file, _)| gate.look(&file.path)).collect();
-        }
-        let next = AtomicUsize::new(0);
-        let work = || {
-            let mut done = Vec::new();
-            loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some((file, _)) = batch.get(at) else { return done };
-                done.push((at, gate.look(&file.path)));
-            }
-        };
-        let mut all: Vec<_> = thread::scope(|scope| {
-            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            let joined = workers.into_iter().map(|worker| match worker.join() {
-                Ok(done) => done,
-                Err(panic) => std::panic::resume_unwind(panic),
-            });
-            joined.flatten().collect()
-        });
-        all.sort_by_key(|(at, _)| *at);
-        all.into_iter().map(|(_, looked)| looked).collect()
-    }
-
     fn source(&self, path: &str, hash: [u8; 32], size: u64, mtime: Timestamp) -> NewSource {
         NewSource {
             namespace: self.call.scope.namespace.clone(),
@@ -308,6 +289,35 @@ impl<'e> Pass<'e> {
     }
 }
 
+/// What files are now, in their order, read on as many threads as there are cores.
+fn looks(gate: &Gate, batch: &[ToRead]) -> Vec<Looked> {
+    let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let threads = (batch.len() / PER_THREAD).clamp(1, cores);
+    if threads == 1 {
+        return batch.iter().map(|(file, _)| gate.look(&file.path)).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some((file, _)) = batch.get(at) else { return done };
+            done.push((at, gate.look(&file.path)));
+        }
+    };
+    let mut all: Vec<_> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(joined).collect()
+    });
+    all.sort_by_key(|(at, _)| *at);
+    all.into_iter().map(|(_, looked)| looked).collect()
+}
+
+/// What a thread made; its panic goes on here.
+fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
 /// Whether a project's root has been moved or removed: a folder above it is there, and it is not. A drive that is not mounted
 /// takes the folder above with it, or leaves the root.
 fn is_moved(root: &str) -> bool {
@@ -318,7 +328,7 @@ fn is_moved(root: &str) -> bool {
 }
 
 /// Cuts a list into pieces of at most [`BATCH`] files and about [`BATCH_BYTES`]; what describes the project is the first.
-fn batches(read: &[(Seen, Option<SourceRow>)]) -> Vec<&[(Seen, Option<SourceRow>)]> {
+fn batches(read: &[ToRead]) -> Vec<&[ToRead]> {
     let first = read.iter().take_while(|(file, _)| precedence(&file.path).is_some()).count();
     let (mut all, mut from, mut bytes) = (Vec::new(), 0, 0);
     for (at, (file, _)) in read.iter().enumerate() {
