@@ -60,6 +60,74 @@ fn until(server: &mut McpScript, wanted: impl Fn(&Value) -> bool) -> Value {
     }
 }
 
+/// The tools that clients of memory-engine know: what each must be given, and what else it may.
+const TOOLS: [(&str, &[&str], &[&str]); 7] = [
+    (
+        "retrieve_agent_context",
+        &["task"],
+        &[
+            "current_files",
+            "current_symbols",
+            "token_budget",
+            "current_branch",
+            "head_commit",
+            "task_intent",
+            "preferred_layers",
+            "proposition_types",
+        ],
+    ),
+    ("inspect_memory", &["memory_id"], &["inspection_depth", "include_evidence", "current_task"]),
+    ("inspect_knowledge", &[], &["chunk_id", "path", "start_line", "end_line", "include_content"]),
+    (
+        "reflect_and_write",
+        &["outcome", "task"],
+        &[
+            "verification_status",
+            "changed_files",
+            "task_summary",
+            "test_summary",
+            "current_branch",
+            "head_commit",
+            "task_intent",
+        ],
+    ),
+    ("memory_status", &[], &[]),
+    ("refresh_project_knowledge", &[], &[]),
+    (
+        "seed_project_context",
+        &[],
+        &["description", "constraints", "decisions", "tech_stack", "conventions", "skip_auto_extract"],
+    ),
+];
+
+#[test]
+fn memory_engine_c01_a_fresh_server_lists_the_tools_that_clients_know() {
+    let home = TestHome::new();
+    let root = project(&home, 1);
+    let arguments = ["--project-root", &root.to_string_lossy(), "--toolsets", "project"];
+    let mut server = McpScript::start(&strata(&home), Era::Handshake, &arguments);
+    let listed = server.request("tools/list", json!({}));
+    for (name, required, others) in TOOLS {
+        let tools = listed["tools"].as_array().expect("tools");
+        let tool = tools.iter().find(|tool| tool["name"] == name).expect(name);
+        let schema = &tool["inputSchema"];
+        let mut wanted: Vec<&str> =
+            schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        wanted.sort_unstable();
+        assert_eq!(wanted, required, "{name}");
+        for parameter in required.iter().chain(others) {
+            assert!(schema["properties"][parameter].is_object(), "{name} {parameter}: {schema}");
+        }
+    }
+    // How soon it answers is measured by `cargo xtask quality`; that it waits for nothing shows in what is not there yet.
+    assert!(!home.path().exists(), "listing tools makes no home");
+    assert_eq!(
+        ask(&mut server, "memory_status", &json!({}))["project_root"],
+        root.to_string_lossy().as_ref()
+    );
+    assert!(server.finish().status.success());
+}
+
 #[test]
 fn memory_engine_c12_c13_c29_servers_read_the_files_by_themselves_and_answer_meanwhile() {
     let home = TestHome::new();

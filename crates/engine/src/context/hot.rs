@@ -7,6 +7,8 @@ mod layout;
 pub(crate) mod recent;
 pub mod show;
 
+use std::collections::HashMap;
+
 use strata_core::{
     knowledge::{l0::Entry, name::Name},
     memory::Tier,
@@ -21,7 +23,10 @@ use crate::{
     error::Error,
     knowledge::l0,
     operation::Call,
-    project::branches,
+    project::{
+        anchors::{self, AnchorView},
+        branches,
+    },
     render::{neutral, shortened},
     rules::Ruled,
 };
@@ -30,6 +35,8 @@ use crate::{
 pub const BUDGET: u32 = 1_000;
 /// Characters of one line's text.
 const LINE: usize = 140;
+/// Characters of what is said of pinned code.
+const CODE: usize = 80;
 /// Most memories considered.
 const CONSIDERED: usize = 200;
 
@@ -55,13 +62,16 @@ pub(crate) fn make(engine: &Engine, call: &Call<'_>, budget: u32) -> Result<Page
         };
         Ok((Standing::read(r, call.scope)?, r.memories(&hot)?))
     })?;
-    rest.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then(b.number.cmp(&a.number)));
     let working = standing.working.iter().filter(|rule| rule.memory.state.tier == Tier::Hot);
-    let ruling = standing.rules.iter().chain(&standing.identity).chain(working).map(rule_line);
+    let ruling: Vec<&Ruled> = standing.rules.iter().chain(&standing.identity).chain(working).collect();
+    let numbers: Vec<i64> =
+        ruling.iter().map(|rule| rule.memory.number).chain(rest.iter().map(|row| row.number)).collect();
+    let code = Pins(anchors::views_of(engine, call, &numbers)?);
+    rest.sort_by(|a, b| code.weight(b).total_cmp(&code.weight(a)).then(b.number.cmp(&a.number)));
     let page = lay_out(
-        Section::in_order(ruling.collect()),
+        Section::in_order(ruling.into_iter().map(|rule| rule_line(rule, &code)).collect()),
         index_lines(engine, call, budget)?,
-        Section::in_order(rest.iter().map(line).collect()),
+        Section::in_order(rest.iter().map(|row| line(row, &code)).collect()),
         budget,
     );
     // Reading makes nothing in a place that is no home.
@@ -93,24 +103,41 @@ fn index_lines(engine: &Engine, call: &Call<'_>, budget: u32) -> Result<Section,
 }
 
 /// A rule's line: when it applies stands before what it says.
-fn rule_line(rule: &Ruled) -> String {
+fn rule_line(rule: &Ruled, code: &Pins) -> String {
     match &rule.attributes.condition {
-        Some(condition) => conditioned(&format!("(when: {condition}) "), &rule.memory),
-        None => line(&rule.memory),
+        Some(condition) => conditioned(&format!("(when: {condition}) "), &rule.memory, code),
+        None => line(&rule.memory, code),
     }
 }
 
-fn weight(memory: &MemoryRow) -> f64 {
-    let pinned = if memory.state.pinned { 10.0 } else { 0.0 };
-    pinned + memory.state.importance + 0.5 * memory.state.confidence
+fn line(memory: &MemoryRow, code: &Pins) -> String {
+    conditioned("", memory, code)
 }
 
-fn line(memory: &MemoryRow) -> String {
-    conditioned("", memory)
-}
-
-fn conditioned(when: &str, memory: &MemoryRow) -> String {
+fn conditioned(when: &str, memory: &MemoryRow, code: &Pins) -> String {
     let text = if memory.title.is_empty() { &memory.body } else { &memory.title };
     let shown = neutral(&shortened(&format!("{when}{text}"), LINE));
-    format!("- {} {} {}: {shown}", memory.id, memory.state.layer, memory.kind)
+    format!("- {} {} {}{}: {shown}", memory.id, memory.state.layer, memory.kind, code.told(memory))
+}
+
+/// What became of the code that memories are pinned to, by their numbers.
+struct Pins(HashMap<i64, Vec<AnchorView>>);
+
+impl Pins {
+    fn of(&self, memory: &MemoryRow) -> &[AnchorView] {
+        self.0.get(&memory.number).map_or(&[], Vec::as_slice)
+    }
+
+    /// What a memory is ordered by; one whose code has changed falls behind.
+    fn weight(&self, memory: &MemoryRow) -> f64 {
+        let pinned = if memory.state.pinned { 10.0 } else { 0.0 };
+        let own = memory.state.importance + 0.5 * memory.state.confidence;
+        pinned + own * anchors::worst(self.of(memory)).share()
+    }
+
+    /// The pins in a few words; of several, the worst.
+    fn told(&self, memory: &MemoryRow) -> String {
+        let worst = self.of(memory).iter().max_by_key(|view| view.state);
+        worst.map_or_else(String::new, |view| format!(" ({})", neutral(&shortened(&view.in_words(), CODE))))
+    }
 }

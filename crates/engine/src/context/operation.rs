@@ -227,22 +227,33 @@ impl Standing {
 
     /// Reads what holds for a reader standing in `scope`.
     pub fn read(r: &LedgerRead<'_>, scope: &Scope) -> Result<Self, StoreError> {
-        let of = |layers: &[Layer], kinds: Vec<Kind>| {
-            let filter = MemoryFilter {
-                layers: layers.to_vec(),
-                kinds,
-                statuses: vec![Status::Active, Status::Stale, Status::NeedsReview],
-                ..visible(scope, MAX_RULES)
-            };
-            rules::in_force(r, &filter)
-        };
         let rule = Kind::parse(rules::RULE).into_iter().collect();
         Ok(Self {
-            rules: of(&[Layer::P0], Vec::new())?,
-            identity: of(&[Layer::P1], Vec::new())?,
-            working: of(&[Layer::P2, Layer::P3, Layer::P4, Layer::P5, Layer::P6], rule)?,
+            rules: Self::rules(r, scope)?,
+            identity: in_force(r, scope, &[Layer::P1], Vec::new())?,
+            working: in_force(r, scope, &[Layer::P2, Layer::P3, Layer::P4, Layer::P5, Layer::P6], rule)?,
         })
     }
+
+    /// All of P0 alone.
+    pub(crate) fn rules(r: &LedgerRead<'_>, scope: &Scope) -> Result<Vec<Ruled>, StoreError> {
+        in_force(r, scope, &[Layer::P0], Vec::new())
+    }
+}
+
+fn in_force(
+    r: &LedgerRead<'_>,
+    scope: &Scope,
+    layers: &[Layer],
+    kinds: Vec<Kind>,
+) -> Result<Vec<Ruled>, StoreError> {
+    let filter = MemoryFilter {
+        layers: layers.to_vec(),
+        kinds,
+        statuses: vec![Status::Active, Status::Stale, Status::NeedsReview],
+        ..visible(scope, MAX_RULES)
+    };
+    rules::in_force(r, &filter)
 }
 
 /// A rule as a short record, with its condition.

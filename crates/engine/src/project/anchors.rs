@@ -406,6 +406,22 @@ pub(crate) fn views(
     pinned.into_iter().map(|(number, pins)| (number, seen(pins))).collect()
 }
 
+/// The pins of memories, as they stand now, by the memories' numbers. Nothing where no project's files are at hand.
+///
+/// # Errors
+/// Those of the store.
+pub(crate) fn views_of(
+    engine: &Engine,
+    call: &Call<'_>,
+    numbers: &[i64],
+) -> Result<HashMap<i64, Vec<AnchorView>>, Error> {
+    if numbers.is_empty() || engine.settings().project_root.is_none() {
+        return Ok(HashMap::new());
+    }
+    let evidence = engine.read(call, |r| r.evidence_of(numbers))?;
+    Ok(views(engine, call, &evidence))
+}
+
 /// Evidence as it is shown: a pin without what it is judged by.
 pub fn shown(evidence: &str) -> String {
     Anchor::parse(evidence)

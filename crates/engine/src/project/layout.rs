@@ -3,6 +3,7 @@
 //! Nothing else in a project is written unless a person asks for it by a command of its own. The folder comes with a clone, so
 //! nothing in it is followed out of it, and nothing that is there is written over.
 
+pub mod human;
 mod init;
 pub mod trust;
 mod trusting;

@@ -11,7 +11,14 @@ use strata_store::{
     ledger::{EvidenceRow, LedgerRead, MemoryRow},
 };
 
-use crate::{operation::is_default, recall::item::metadata, render::shortened};
+use super::anchors::{self, AnchorView};
+use crate::{
+    engine::Engine,
+    error::Error,
+    operation::{Call, is_default},
+    recall::item::metadata,
+    render::shortened,
+};
 
 /// Most steps up a tree that are followed; no tree is deeper.
 pub const MAX_DEPTH: u32 = 10;
@@ -73,9 +80,15 @@ pub struct Node {
     pub created_at: String,
     /// When its state last changed, RFC 3339.
     pub updated_at: String,
+    /// The code that it is pinned to, and whether that has changed since.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub code: Vec<AnchorView>,
     /// What it rests on, where that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
+    /// Its number; 0 for what is no memory.
+    #[serde(skip)]
+    pub number: i64,
 }
 
 /// One thing that a memory rests on.
@@ -132,6 +145,24 @@ pub fn nodes(r: &LedgerRead<'_>, rows: &[MemoryRow], with_evidence: bool) -> Res
         .collect()
 }
 
+/// Says of every node what became of the code that it is pinned to.
+///
+/// # Errors
+/// Those of the store.
+pub fn look_at_code<'n>(
+    engine: &Engine,
+    call: &Call<'_>,
+    nodes: impl Iterator<Item = &'n mut Node>,
+) -> Result<(), Error> {
+    let nodes: Vec<&mut Node> = nodes.collect();
+    let numbers: Vec<i64> = nodes.iter().map(|node| node.number).collect();
+    let views = anchors::views_of(engine, call, &numbers)?;
+    for node in nodes {
+        node.code = views.get(&node.number).cloned().unwrap_or_default();
+    }
+    Ok(())
+}
+
 impl Node {
     /// The node as far as the memory itself tells: no depth, no evidence, changed when it was written.
     fn of(row: &MemoryRow) -> Self {
@@ -160,7 +191,9 @@ impl Node {
             source_path: told.get("source_path").cloned(),
             created_at: row.created_at.to_rfc3339(),
             updated_at: row.created_at.to_rfc3339(),
+            code: Vec::new(),
             evidence: Vec::new(),
+            number: row.number,
         }
     }
 }

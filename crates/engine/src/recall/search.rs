@@ -24,7 +24,10 @@ use crate::{
     error::Error,
     knowledge::vault,
     operation::Call,
-    project::anchors::{self, AnchorView, Freshness},
+    project::{
+        anchors::{self, AnchorView, Freshness},
+        layout::human,
+    },
     settings,
 };
 
@@ -124,6 +127,8 @@ pub struct Hit {
     pub nearness: Option<Nearness>,
     /// The code that it is pinned to, as that stands now.
     pub code: Vec<AnchorView>,
+    /// How it counts, where it stands in a file that people write for a project.
+    pub written: Option<human::Word>,
 }
 
 impl Hit {
@@ -166,11 +171,18 @@ pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome
         None => ordered(engine, call, query)?,
         Some(focus) => {
             let wide = Query { limit: query.limit.saturating_mul(focus::CHOICE), ..query.clone() };
-            focus.arrange(ordered(engine, call, &wide)?, engine.clock().now(), query.limit)
+            let found = ordered(engine, call, &wide)?;
+            focus.arrange(&query.text, found, engine.clock().now(), query.limit)
         }
     };
     if query.as_of.is_none() {
         look_at_code(engine, call, &mut outcome)?;
+    }
+    let mut words = human::Words::of(engine);
+    for hit in &mut outcome.hits {
+        if let Item::Document(part) = &hit.item {
+            hit.written = words.word(&part.file);
+        }
     }
     Ok(outcome)
 }
@@ -179,11 +191,7 @@ pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome
 fn look_at_code(engine: &Engine, call: &Call<'_>, outcome: &mut Outcome) -> Result<(), Error> {
     let number = |hit: &Hit| if let Item::Memory(memory) = &hit.item { Some(memory.number) } else { None };
     let numbers: Vec<i64> = outcome.hits.iter().filter_map(number).collect();
-    if numbers.is_empty() || engine.settings().project_root.is_none() {
-        return Ok(());
-    }
-    let evidence = engine.ledger(call)?.read(&engine.control(call), |r| r.evidence_of(&numbers))?;
-    let mut views = anchors::views(engine, call, &evidence);
+    let mut views = anchors::views_of(engine, call, &numbers)?;
     if views.is_empty() {
         return Ok(());
     }
@@ -437,7 +445,14 @@ fn standing(
         let item = Item::load(ledger, known, &found, as_of)?;
         if let Some(item) = item.filter(|i| i.passes(query, now)) {
             found.duplicates = others.collect();
-            return Ok(Some(Hit { item, found, rerank: None, nearness: None, code: Vec::new() }));
+            return Ok(Some(Hit {
+                item,
+                found,
+                rerank: None,
+                nearness: None,
+                code: Vec::new(),
+                written: None,
+            }));
         }
         let Some(source) = others.next() else { return Ok(None) };
         found = Found { source, part: 0, text: None, ..found };

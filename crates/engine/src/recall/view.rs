@@ -8,7 +8,11 @@ use strata_store::{
 };
 
 use super::{item::Item, search::Hit, seed_order::Boosts};
-use crate::{operation::is_default, project::anchors::AnchorView, render::Record};
+use crate::{
+    operation::is_default,
+    project::{anchors::AnchorView, layout::human::Word},
+    render::Record,
+};
 
 /// Characters of one record's text that are shown; `inspect` shows the whole.
 const EXCERPT: usize = 700;
@@ -59,6 +63,9 @@ pub struct HitView {
     /// The code that it is pinned to, and whether that has changed since.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub code: Vec<AnchorView>,
+    /// Of a file that people write for a project: whether a person trusts it as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written: Option<Word>,
     /// Further sources that say nearly the same.
     #[serde(skip_serializing_if = "is_default")]
     pub duplicates: usize,
@@ -109,6 +116,7 @@ impl HitView {
             rrf: hit.rerank.map(|rerank| rerank.rrf),
             rerank_components: hit.rerank.and_then(|rerank| rerank.boosts),
             code: hit.code.clone(),
+            written: hit.written,
             duplicates: hit.found.duplicates.len(),
             serendipity: false,
             explanation: explain.then(|| explanation(&hit.found)),
@@ -136,6 +144,7 @@ impl HitView {
             rrf: None,
             rerank_components: None,
             code: Vec::new(),
+            written: None,
             duplicates: 0,
             serendipity: true,
             explanation: None,
@@ -152,6 +161,7 @@ impl HitView {
         attributes.extend(self.confidence.map(|c| format!("confidence {c:.2}")));
         attributes.extend((!self.origin.is_empty()).then(|| format!("from {}", self.origin)));
         attributes.extend(self.code.iter().map(AnchorView::in_words));
+        attributes.extend(self.written.map(|word| word.in_words().to_owned()));
         if self.duplicates > 0 {
             attributes.push(format!("{} more say the same", self.duplicates));
         }

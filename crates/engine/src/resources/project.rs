@@ -11,6 +11,7 @@ use crate::{
     operation::{Call, Toolset},
     project::{
         files::{follow::Place, kind::HUMAN_FILES},
+        layout::human,
         node::{branch_scope, title, wire_kind},
         retrieve::{meta::Meta, tree},
     },
@@ -155,9 +156,10 @@ fn constraints(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
     if let Some(place) = Place::of(engine, call)? {
         let written = HUMAN_FILES.iter().filter(|path| !path.ends_with("decisions.md"));
         for path in written {
-            let text = place.gate.read(path).map(|file| file.text).unwrap_or_default();
-            if !text.trim().is_empty() {
-                sections.push(format!("## {path}  [written by people]\n\n{}\n", neutral(text.trim())));
+            let Ok(file) = place.gate.read(path) else { continue };
+            if !file.text.trim().is_empty() {
+                let word = human::word_of(engine, call, path, &file.hash).in_words();
+                sections.push(format!("## {path}  [{word}]\n\n{}\n", neutral(file.text.trim())));
             }
         }
     }

@@ -4,9 +4,12 @@ use std::fs;
 
 use serde_json::{Value, json};
 use strata_core::error::ErrorKind;
-use strata_engine::project;
+use strata_engine::{context::hot, project};
 
-use crate::{repository::Checkout, support::Session};
+use crate::{
+    repository::Checkout,
+    support::{Session, with_call},
+};
 
 const CODE: &str = "//! Uploads.\n\n/// Tries three times.\npub fn upload(times: u32) -> bool {\n    (0..times).any(|_| send())\n}\n\nfn send() -> bool {\n    true\n}\n";
 
@@ -146,6 +149,67 @@ fn a_memory_whose_code_changed_falls_behind_one_whose_code_stands() {
     fs::remove_file(checkout.root().join(file)).expect("removed");
     let after = order(query);
     assert_eq!(after.last(), Some(first), "{after:?}");
+}
+
+#[test]
+fn pins_are_shown_wherever_a_memory_is() {
+    let checkout = Checkout::begun();
+    checkout.write("src/old.rs", "fn limit() -> u32 {\n    3\n}\n");
+    checkout.commit("src/upload.rs", CODE);
+    let session = at(&checkout);
+    let remember = |kind: &str, text: &str, code: &str| {
+        let asked = json!({ "text": text, "kind": kind, "evidence": [code], "importance": 0.95 });
+        session.ok("remember", asked)["id"].as_str().expect("an id").to_owned()
+    };
+    let decision =
+        remember("decision", "Uploads of the exporter end at three files.", "code:src/old.rs#limit");
+    let wide = remember("constraint", "Sending always succeeds in the simulator.", "code:src/upload.rs#send");
+    session.ok("remember", json!({ "text": "Uploads begin in the evening.", "importance": 0.9 }));
+    let page = || with_call(&session, |call| hot::page(&session.engine, call)).expect("a page");
+    let line_of = |page: &str, id: &str| page.lines().position(|line| line.contains(id)).expect("a line");
+    let before = page();
+    assert!(
+        before.contains(&format!("- {decision} P5 decision (code src/old.rs#limit fresh): ")),
+        "{before}"
+    );
+    let places = [&decision, &wide].map(|id| line_of(&before, id));
+
+    fs::remove_file(checkout.root().join("src/old.rs")).expect("removed");
+    checkout.write("src/upload.rs", &CODE.replace("    true\n", "    maybe()\n"));
+    let after = page();
+    assert!(after.contains("(code src/old.rs#limit gone)"), "{after}");
+    assert!(after.contains("(code src/upload.rs#send drifted)"), "{after}");
+    let now = [&decision, &wide].map(|id| line_of(&after, id));
+    assert!(now[0] > places[0] && now[1] > places[1], "{before}\n{after}");
+
+    let pack =
+        session.ok("retrieve_agent_context", json!({ "task": "Uploads of the exporter", "trace": "full" }));
+    let gone = &pack["decisions"][0];
+    assert_eq!((&gone["id"], &gone["code"][0]["state"]), (&json!(decision), &json!("gone")), "{pack}");
+    // What holds for the whole project is shown though the task has no word of it.
+    let held = &pack["constraints"][0];
+    assert_eq!((&held["id"], &held["code"][0]["state"]), (&json!(wide), &json!("drifted")), "{pack}");
+    let trace = pack["retrieval_trace"].as_array().expect("a trace");
+    let entry = trace.iter().find(|entry| entry["result_id"] == json!(decision)).expect("its entry");
+    assert_eq!(entry["score_breakdown"]["code_freshness"], 0.5, "{entry}");
+    assert!(
+        session
+            .text("retrieve_agent_context", json!({ "task": "Uploads" }))
+            .contains("code src/old.rs#limit gone")
+    );
+    checkout.git(&["checkout", "-q", "--", "."]);
+    let again =
+        session.ok("retrieve_agent_context", json!({ "task": "Uploads of the exporter", "trace": "full" }));
+    assert_eq!(again["decisions"][0]["code"][0]["state"], "fresh", "{again}");
+
+    checkout.write("src/old.rs", "fn limit() -> u32 {\n    4\n}\n");
+    let shown = session.ok("inspect_memory", json!({ "memory_id": decision }));
+    assert_eq!(shown["memory"]["code"][0]["state"], "drifted", "{shown}");
+    assert_eq!(shown["confidence_assessment"]["freshness"], 0.8, "{shown}");
+    assert!(
+        shown["inspection_trace"].to_string().contains("warning: code src/old.rs#limit drifted"),
+        "{shown}"
+    );
 }
 
 #[test]

@@ -113,6 +113,62 @@ fn a_projects_settings_count_after_a_person_trusted_them_and_until_they_change()
 }
 
 #[test]
+fn what_people_wrote_counts_after_a_person_trusted_it_and_until_it_changes() {
+    let (home, checkout) = (TestHome::new(), Checkout::begun());
+    let rules = "# Rules\n\nNever log the payload of a payment.\n";
+    checkout.write(".strata/constraints.md", rules);
+    checkout.write(".strata/decisions.md", "# Decisions\n\nPayments go through one gateway.\n");
+    let desk = Desk::at(&home, checkout.root());
+    // How the constraint stands among what a task is given: its tags and how sure it is, and the warnings.
+    let given = || {
+        let pack = desk.run("retrieve_agent_context", json!({ "task": "Log a payment" }));
+        let node = &pack["constraints"][0];
+        assert_eq!(node["source_path"], ".strata/constraints.md", "{pack:#}");
+        (node["tags"].clone(), node["confidence"].clone(), pack["meta"]["warnings"].to_string())
+    };
+    let recalled = || {
+        let asked = json!({ "query": "log the payload of a payment" });
+        let found = desk.run_as(PrincipalKind::Human, Toolset::Core, "recall", asked).expect("found");
+        found["hits"][0]["written"].as_str().map(str::to_owned)
+    };
+    let context = || {
+        let asked = json!({ "query": "log the payload of a payment" });
+        let pack = desk.run_as(PrincipalKind::Human, Toolset::Core, "context", asked).expect("packed");
+        pack["context"].as_str().expect("text").to_owned()
+    };
+    let unconfirmed = (json!(["human_file", "unconfirmed"]), json!(0.7));
+    let (tags, confidence, warnings) = given();
+    assert_eq!((tags, confidence), unconfirmed);
+    assert!(!warnings.contains("constraints.md"), "{warnings}");
+    assert_eq!(recalled().as_deref(), Some("unconfirmed"));
+    assert!(context().contains("written by people, unconfirmed"), "{}", context());
+
+    desk.with_secret("project_trust", json!({ "files": ["constraints.md"] }));
+    let (tags, confidence, _) = given();
+    assert_eq!((tags, confidence), (json!(["human_file", "trusted"]), json!(1.0)));
+    assert_eq!(recalled().as_deref(), Some("trusted"));
+    assert!(context().contains("written by people, trusted"), "{}", context());
+    let asked = json!({ "task": "Which gateway do payments use?" });
+    let other = desk.run("retrieve_agent_context", asked);
+    assert_eq!(other["decisions"][0]["tags"], json!(["human_file", "unconfirmed"]), "only what was named");
+
+    checkout.write(".strata/constraints.md", &rules.replace("Never", "Always"));
+    // The index may be behind the file: what it has is not shown as trusted either.
+    assert_eq!(recalled().as_deref(), Some("changed"));
+    let (tags, confidence, warnings) = given();
+    assert_eq!((tags, confidence), (json!(["human_file", "unconfirmed", "changed"]), json!(0.7)));
+    assert!(
+        warnings.contains("constraints.md changed") && warnings.contains("strata project trust"),
+        "{warnings}"
+    );
+    assert!(context().contains("changed since it was trusted"), "{}", context());
+    checkout.write(".strata/constraints.md", rules);
+    assert_eq!(given().0, json!(["human_file", "trusted"]));
+    desk.run("project_trust", json!({ "revoke": true }));
+    assert_eq!(given().0, json!(["human_file", "unconfirmed"]));
+}
+
+#[test]
 fn memory_engine_c76_the_policy_is_put_into_clients_files_once_and_leaves_no_trace() {
     let (home, checkout) = (TestHome::new(), Checkout::begun());
     let desk = Desk::at(&home, checkout.root());

@@ -2,6 +2,7 @@
 
 mod anchors;
 mod branches;
+mod figures;
 mod files;
 mod identity;
 mod layout;

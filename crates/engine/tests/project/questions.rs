@@ -123,8 +123,10 @@ fn questions_from_docstrings_find_their_file() {
     took.sort_unstable();
     let within =
         |ranks: &[Option<usize>], most: usize| ranks.iter().flatten().filter(|rank| **rank <= most).count();
-    for (question, rank) in questions.iter().zip(&ours).filter(|(_, rank)| **rank != Some(1)) {
-        println!("{rank:?} {} <- {}", question.path, question.text);
+    for ((question, rank), plain) in
+        questions.iter().zip(&ours).zip(&theirs).filter(|((_, rank), _)| **rank != Some(1))
+    {
+        println!("{rank:?} (plain {plain:?}) {} <- {}", question.path, question.text);
     }
     println!(
         "{} files; of {QUESTIONS}: first {} (plain BM25 {}), in five {} ({}); p50 {:?}, p95 {:?}",

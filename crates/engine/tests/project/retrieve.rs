@@ -18,14 +18,14 @@ use strata_store::{
 use crate::support::{NOON, Session, with_call};
 
 /// A memory of the project `app`, as the tests name them.
-struct Made<'a> {
-    kind: &'a str,
-    title: &'a str,
-    body: &'a str,
-    importance: f64,
-    module: Option<&'a str>,
-    parent: Option<&'a str>,
-    branch: Option<&'a str>,
+pub(super) struct Made<'a> {
+    pub(super) kind: &'a str,
+    pub(super) title: &'a str,
+    pub(super) body: &'a str,
+    pub(super) importance: f64,
+    pub(super) module: Option<&'a str>,
+    pub(super) parent: Option<&'a str>,
+    pub(super) branch: Option<&'a str>,
 }
 
 impl Default for Made<'_> {
@@ -47,7 +47,7 @@ fn project(change: impl FnOnce(&mut Settings)) -> Session {
 }
 
 /// Stores memories in one transaction and returns their ids.
-fn store(session: &Session, all: &[Made<'_>]) -> Vec<String> {
+pub(super) fn store(session: &Session, all: &[Made<'_>]) -> Vec<String> {
     with_call(session, |call| {
         let ledger = session.engine.ledger(call).expect("a ledger");
         let made = ledger.write(&Control::default(), NOON, |w| {
@@ -569,7 +569,7 @@ fn files_that_people_write_stand_among_what_holds() {
 
 #[test]
 fn memory_engine_c02_the_twelve_documents_of_a_project() {
-    let session = project(|_| {});
+    let session = with_files(&[("README.md", "# App\n\nSchedules tasks.\n")]);
     let read = |word: &str| {
         let uri = format!("memory://project/current/{word}");
         let resource = strata_engine::resources::RESOURCES.iter().find(|one| one.uri == uri);
@@ -578,13 +578,18 @@ fn memory_engine_c02_the_twelve_documents_of_a_project() {
         assert_eq!(resource.name, format!("get_{}", word.replace('-', "_")));
         with_call(&session, |call| (resource.read)(&session.engine, call))
     };
-    for word in
-        ["status", "agent-policy", "sync-status", "retention-status", "compaction-report", "semantic-status"]
-    {
-        // What they say is tested where it is made.
-        drop(read(word));
-    }
+    let has = |word: &str, lines: &[&str]| {
+        let text = read(word).expect("text");
+        for line in lines {
+            assert!(text.lines().any(|one| one == *line), "{word}, {line}: {text}");
+        }
+    };
     assert_eq!(read("constraints").expect("text"), "# Constraints\n\nNo constraints stored yet.\n");
+    assert_eq!(read("architecture").expect("text"), "# Architecture\n\nNo architecture stored yet.\n");
+    assert_eq!(read("recent-incidents").expect("text"), "# Incidents\n\nNo incidents stored yet.\n");
+    assert_eq!(read("memory-tree-summary").expect("text"), "# Memory Tree\n\nNo memories stored yet.\n");
+    assert_eq!(read("branch-memory-summary").expect("text"), "# Branch Memory Summary\n\nNone.\n");
+    session.ok("refresh_project_knowledge", json!({}));
     let ids = scheduler(&session, 1);
     let below = Made {
         kind: "module",
@@ -613,4 +618,21 @@ fn memory_engine_c02_the_twelve_documents_of_a_project() {
             .contains("- [debug] Retry Loop Re-entered Terminal Task [global]")
     );
     assert_eq!(read("git-context").expect("text"), "# Git Context\n\nThe project is in no git repository.\n");
+    has(
+        "status",
+        &["# Memory Engine Status", "project_name: p", "active_memories: 5", "knowledge_documents: 1"],
+    );
+    has("sync-status", &["# Sync Status", "bootstrap_status: READY", "## Git State", "is_repository: false"]);
+    has("retention-status", &["# Retention Status", "active: 5"]);
+    has("compaction-report", &["# Compaction Report", "compaction_groups_found: 0"]);
+    let status = session.ok("memory_status", json!({}));
+    let meaning = status["semantic_enabled"].as_bool().expect("a word");
+    has("semantic-status", &["# Semantic Status", &format!("semantic_enabled: {meaning}")]);
+    let policy = session.home.path().join("p/.strata/generated/AGENT_MEMORY_POLICY.md");
+    retrieve(&session, json!({ "task": RETRY }));
+    // The second line tells how a text was joined to its file.
+    let said = |text: &str| text.lines().skip(2).map(str::to_owned).collect::<Vec<_>>();
+    let made = std::fs::read_to_string(policy).expect("it is made");
+    assert_eq!(said(&read("agent-policy").expect("text")), said(&made));
+    assert!(said(&made).contains(&"# Memory policy for agents".to_owned()));
 }

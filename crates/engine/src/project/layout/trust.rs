@@ -16,7 +16,7 @@ use crate::error::Error;
 /// The file in the home.
 pub(crate) const FILE: &str = "trust.json";
 /// A larger file is none of ours: 1 MiB.
-const MAX_FILE: u64 = 1 << 20;
+pub(super) const MAX_FILE: u64 = 1 << 20;
 
 /// What was trusted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,7 +47,11 @@ impl Trusted {
 
     /// Whether the file `name` of a project's folder was trusted with these bytes.
     pub fn has(&self, name: &str, bytes: &[u8]) -> bool {
-        let hash = hash(bytes);
+        self.has_hash(name, &hash(bytes))
+    }
+
+    /// The same by the hash of the bytes, in hexadecimal.
+    pub(super) fn has_hash(&self, name: &str, hash: &str) -> bool {
         self.files.iter().any(|file| file.name == name && file.hash == hash)
     }
 

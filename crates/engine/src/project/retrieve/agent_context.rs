@@ -117,7 +117,7 @@ impl Operation for RetrieveAgentContext {
             return Ok(Response::skipped(asked.task, meta));
         }
         follow::attend(engine, call)?;
-        let meta = meta::meta(engine, &asked.scope, request.head_commit.as_deref());
+        let mut meta = meta::meta(engine, &asked.scope, request.head_commit.as_deref());
         meta.refuse_degraded(engine)?;
         let key = cache::key(engine, call, &request, &asked, &meta)?;
         let now = engine.clock().now();
@@ -127,6 +127,9 @@ impl Operation for RetrieveAgentContext {
         }
         let gathered = candidates::gather(engine, call, &asked)?;
         let is_whole = gathered.is_whole;
+        meta.warnings.extend(gathered.changed_files.iter().map(|path| {
+            format!("{path} changed since it was trusted, so it is unconfirmed; read it, then run `strata project trust`")
+        }));
         let response = compose::compose(&asked, gathered, meta);
         engine.note_usage(call, &response.used, &[]);
         if is_whole && is_kept {

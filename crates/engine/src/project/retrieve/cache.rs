@@ -9,7 +9,7 @@ use super::{
     meta::Meta,
     shape::Response,
 };
-use crate::{engine::Engine, error::Error, operation::Call};
+use crate::{engine::Engine, error::Error, operation::Call, project::layout::human};
 
 /// Microseconds for which an answer is kept.
 const KEPT_FOR: i64 = 300 * 1_000_000;
@@ -42,7 +42,8 @@ impl Kept {
 }
 
 /// The key of a request here and now: all that was asked, who asks from where, how search goes, and the last change of the
-/// ledger, which every memory and every file that is indexed has a part in.
+/// ledger, which every memory and every file that is indexed has a part in; and what people wrote and trust, which may be
+/// another before it is indexed.
 ///
 /// # Errors
 /// Those of the store.
@@ -63,7 +64,7 @@ pub(super) fn key(
         (
             (&asked.task, files, symbols, asked.budget, asked.intent, &asked.granularity),
             (&request.proposition_types, asked.trace as u8, &asked.scope, call.principal.to_string()),
-            (head, meta),
+            (head, meta, human::stamp(engine)),
         )
     );
     Ok(*blake3::hash(everything.as_bytes()).as_bytes())

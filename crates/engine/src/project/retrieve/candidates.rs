@@ -1,6 +1,6 @@
 //! What could stand in a pack: memories by what they are, passages by how near they are.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use strata_core::memory::Kind;
 use strata_store::{
@@ -20,7 +20,10 @@ use crate::{
     engine::Engine,
     error::Error,
     operation::Call,
-    project::node::{self, Node},
+    project::{
+        anchors::{self, AnchorView},
+        node::{self, Node},
+    },
     recall::{
         focus::Focus,
         item::Item,
@@ -102,8 +105,10 @@ pub(super) struct Gathered {
     pub(super) passages: Vec<Passage>,
     /// What was weighed and is not worth showing.
     pub(super) excluded: Vec<TraceEntry>,
-    /// Whether everything that is stored took part.
+    /// Whether everything that is stored took part, and nothing else.
     pub(super) is_whole: bool,
+    /// Files of people that have changed since somebody trusted them.
+    pub(super) changed_files: BTreeSet<String>,
 }
 
 /// Looks for what matters: two searches by the one pipeline, and what holds whatever is asked.
@@ -163,25 +168,29 @@ fn memories(
 ) -> Result<(), Error> {
     let best = found.hits.iter().map(Hit::score).fold(0.0, f64::max);
     let mut rows: Vec<MemoryRow> = Vec::new();
-    let mut signals: Vec<(f64, Breakdown, Option<&'static str>)> = Vec::new();
+    let mut signals: Vec<(f64, Breakdown, Option<&'static str>, Vec<AnchorView>)> = Vec::new();
     for hit in &found.hits {
         let Item::Memory(row) = &hit.item else { continue };
         rows.push((**row).clone());
-        signals.push((hit.score(), breakdown(hit, row), None));
+        signals.push((hit.score(), breakdown(hit, row), None, hit.code.clone()));
     }
     let seen: HashSet<i64> = rows.iter().map(|row| row.number).collect();
-    for (row, reason) in
-        holding(engine, call, asked)?.into_iter().filter(|(row, _)| !seen.contains(&row.number))
+    for (row, reason, code) in
+        holding(engine, call, asked)?.into_iter().filter(|(row, _, _)| !seen.contains(&row.number))
     {
         let mut parts = Breakdown::new();
         put(&mut parts, "importance", row.state.importance);
         put(&mut parts, "confidence", row.state.confidence);
-        signals.push((0.0, parts, Some(reason)));
+        put_code(&mut parts, &code);
+        signals.push((0.0, parts, Some(reason), code));
         rows.push(row);
     }
     let with_evidence = asked.reading.needs_evidence;
     let nodes = engine.read(call, |r| node::nodes(r, &rows, with_evidence))?;
-    for ((node, row), (score, parts, holds)) in nodes.into_iter().zip(&rows).zip(signals) {
+    for ((node, row), (score, parts, holds, code)) in nodes.into_iter().zip(&rows).zip(signals) {
+        // What is pinned is looked at anew by every call: files change without the ledger's knowing.
+        gathered.is_whole &= code.is_empty();
+        let node = Node { code, ..node };
         let bucket = Bucket::of(&row.kind);
         let reason = holds.unwrap_or_else(|| bucket.reason());
         let entry = memory_entry(&node, score, parts, format!("{reason} (score={score:.3})"));
@@ -195,13 +204,15 @@ fn memories(
     Ok(())
 }
 
-/// What holds whatever is asked: approved rules, and the weightiest constraints of the project as a whole.
-fn holding(engine: &Engine, call: &Call<'_>, asked: &Asked) -> Result<Vec<(MemoryRow, &'static str)>, Error> {
+/// A memory that holds whatever is asked, why, and the code that it is pinned to.
+type Holding = (MemoryRow, &'static str, Vec<AnchorView>);
+
+/// What holds whatever is asked: approved rules, and the weightiest constraints of the project as a whole. One whose code has
+/// changed weighs less.
+fn holding(engine: &Engine, call: &Call<'_>, asked: &Asked) -> Result<Vec<Holding>, Error> {
     let constraint = Kind::parse("constraint").map_err(|error| Error::parse("kind", &error))?;
-    engine.read(call, |r| {
-        let standing = Standing::read(r, &asked.scope)?;
-        let mut all: Vec<(MemoryRow, &'static str)> =
-            standing.rules.into_iter().map(|rule| (rule.memory, "approved rule")).collect();
+    let (rules, mut wide) = engine.read(call, |r| {
+        let rules = Standing::rules(r, &asked.scope)?;
         let filter = MemoryFilter {
             visible_from: Some(asked.scope.clone()),
             kinds: vec![constraint],
@@ -210,12 +221,31 @@ fn holding(engine: &Engine, call: &Call<'_>, asked: &Asked) -> Result<Vec<(Memor
         };
         let mut wide = r.memories(&filter)?;
         wide.retain(|row| row.module_path.is_none() && row.state.importance >= WEIGHTY);
-        wide.sort_by(|a, b| b.state.importance.total_cmp(&a.state.importance).then(a.number.cmp(&b.number)));
-        all.extend(wide.into_iter().take(PROJECT_WIDE).map(|row| (row, "constraint of the whole project")));
-        let mut seen = HashSet::new();
-        all.retain(|(row, _)| seen.insert(row.number));
-        Ok(all)
-    })
+        Ok((rules, wide))
+    })?;
+    let rules: Vec<MemoryRow> = rules.into_iter().map(|rule| rule.memory).collect();
+    let numbers: Vec<i64> = rules.iter().chain(&wide).map(|row| row.number).collect();
+    let mut code = anchors::views_of(engine, call, &numbers)?;
+    let share = |row: &MemoryRow| code.get(&row.number).map_or(1.0, |views| anchors::worst(views).share());
+    let weight = |row: &MemoryRow| row.state.importance * share(row);
+    wide.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then(a.number.cmp(&b.number)));
+    let rules = rules.into_iter().map(|row| (row, "approved rule"));
+    let wide = wide.into_iter().take(PROJECT_WIDE).map(|row| (row, "constraint of the whole project"));
+    let mut seen = HashSet::new();
+    let all = rules.chain(wide).filter(|(row, _)| seen.insert(row.number));
+    Ok(all
+        .map(|(row, reason)| {
+            let code = code.remove(&row.number).unwrap_or_default();
+            (row, reason, code)
+        })
+        .collect())
+}
+
+/// What is left of a score for the code behind it, where that is not as it was.
+fn put_code(parts: &mut Breakdown, code: &[AnchorView]) {
+    if !code.is_empty() {
+        put(parts, "code_freshness", anchors::worst(code).share());
+    }
 }
 
 /// The signals of a found memory by their documented names.
@@ -239,6 +269,7 @@ fn breakdown(hit: &Hit, row: &MemoryRow) -> Breakdown {
     ] {
         put(&mut parts, name, value);
     }
+    put_code(&mut parts, &hit.code);
     parts
 }
 

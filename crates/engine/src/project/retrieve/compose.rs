@@ -314,10 +314,19 @@ impl Composing {
         let mut response = Response { pack: None, ..self.response };
         let mut pack = self.pack;
         loop {
-            response.pack = Some(Box::new(pack.clone()));
+            response.pack = Some(Box::new(pack));
             let spent = cost(&response);
+            pack = *response.pack.take().unwrap_or_default();
             pack.total_token_estimate = spent.div_ceil(UNITS);
-            if spent + FIGURES / 4 <= most || !pack.shrink() {
+            // As much goes as is too much, before all of it is counted again.
+            let over = (spent + FIGURES / 4).saturating_sub(most);
+            let mut freed = 0;
+            while freed < over
+                && let Some(more) = pack.shrink()
+            {
+                freed += more;
+            }
+            if freed == 0 {
                 break;
             }
         }
@@ -374,23 +383,20 @@ impl Composing {
 }
 
 impl Pack {
-    /// Gives up the least of what is in it; `false` when nothing is left to give.
-    fn shrink(&mut self) -> bool {
-        if self.retrieval_trace.last().is_some_and(|entry| entry.action == super::trace::EXCLUDED) {
-            self.retrieval_trace.pop();
+    /// Gives up the least of what is in it, and tells what that cost at least; `None` when nothing is left to give.
+    fn shrink(&mut self) -> Option<u64> {
+        if let Some(entry) = self.retrieval_trace.pop_if(|entry| entry.action == super::trace::EXCLUDED) {
             self.trace_omitted += 1;
-            return true;
+            return Some(cost(&entry));
         }
-        if self.multigranular_chunks.pop().is_some() {
+        if let Some(unit) = self.multigranular_chunks.pop() {
             self.multigranular_results_count -= 1;
-            return true;
+            return Some(cost(&unit));
         }
-        if let Some(passage) = self.knowledge_chunks.pop() {
-            self.knowledge_results_count -= 1;
-            self.retrieval_trace.retain(|entry| entry.result_id != passage.chunk_id);
-            return true;
-        }
-        false
+        let passage = self.knowledge_chunks.pop()?;
+        self.knowledge_results_count -= 1;
+        self.retrieval_trace.retain(|entry| entry.result_id != passage.chunk_id);
+        Some(cost(&passage))
     }
 }
 

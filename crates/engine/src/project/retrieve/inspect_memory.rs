@@ -17,6 +17,7 @@ use crate::{
     memory::reference::{Reference, sees_scope},
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
     project::{
+        anchors::{self, Freshness},
         node::{self, Evidence, Node},
         reflection::tree,
     },
@@ -75,7 +76,7 @@ pub struct Assessment {
     pub confidence: f64,
     /// Where it stands in its life.
     pub status: String,
-    /// 1 for new; half after 180 days without a change.
+    /// 1 for new; half after 180 days without a change, and less where the code behind it has changed.
     pub freshness: f64,
 }
 
@@ -116,7 +117,7 @@ impl Operation for InspectMemory {
         let ledger = engine.existing_ledger()?;
         let now = engine.clock().now();
         let with_evidence = request.include_evidence.unwrap_or(false);
-        let (response, number) = ledger.read(&engine.control(call), |r| {
+        let (mut response, number) = ledger.read(&engine.control(call), |r| {
             let row = match reference.find(r, call)?.existing() {
                 Ok(row) => row,
                 Err(error) => return Ok(Err(error)),
@@ -124,12 +125,25 @@ impl Operation for InspectMemory {
             let view = Response::read(r, call, &row, (depth, with_evidence), now)?;
             Ok(Ok((view, row.number)))
         })??;
+        response.look_at_code(engine, call)?;
         engine.note_usage(call, &[], &[(number, 1)]);
         Ok(response)
     }
 }
 
 impl Response {
+    /// Says of every memory what became of the code that it is pinned to.
+    fn look_at_code(&mut self, engine: &Engine, call: &Call<'_>) -> Result<(), Error> {
+        let around = self.children.iter_mut().chain(&mut self.related_memories).chain(&mut self.conflicts);
+        node::look_at_code(engine, call, std::iter::once(&mut self.memory).chain(around))?;
+        let moved = self.memory.code.iter().filter(|view| view.state != Freshness::Fresh);
+        self.inspection_trace.extend(moved.map(|view| format!("warning: {}", view.in_words())));
+        let share = anchors::worst(&self.memory.code).share();
+        let assessment = &mut self.confidence_assessment;
+        assessment.freshness = rounded(assessment.freshness * share, 3);
+        Ok(())
+    }
+
     fn read(
         r: &LedgerRead<'_>,
         call: &Call<'_>,

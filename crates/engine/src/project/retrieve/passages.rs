@@ -9,7 +9,10 @@ use crate::{
     engine::Engine,
     error::Error,
     operation::Call,
-    project::files::{self, Chunk, SourceType},
+    project::{
+        files::{self, Chunk, SourceType},
+        layout::human::Word,
+    },
     recall::{item::DocumentPart, search::Hit},
     render::rounded,
 };
@@ -35,6 +38,8 @@ pub(super) struct Passage {
     pub(super) text: String,
     pub(super) is_stale: bool,
     pub(super) modified: Timestamp,
+    /// How it counts, where people wrote it for the project.
+    pub(super) written: Option<Word>,
     pub(super) score: f64,
     pub(super) breakdown: Breakdown,
 }
@@ -75,6 +80,7 @@ impl Passage {
             ("module_overlap", f64::from(near.path)),
             ("tree_proximity", f64::from(near.proximity)),
             ("symbol_overlap", f64::from(near.symbol)),
+            ("wording", f64::from(near.wording)),
             ("freshness", f64::from(near.freshness)),
             ("source_quality", quality),
             ("base_score", f64::from(hit.found.hit.score)),
@@ -92,6 +98,11 @@ impl Passage {
             text: chunk.text,
             is_stale: chunk.is_stale,
             modified: Timestamp(chunk.modified),
+            // What was indexed of a file that is another by now is not what was trusted.
+            written: match hit.written {
+                Some(Word::Trusted) if chunk.is_stale => Some(Word::Changed),
+                word => word,
+            },
             score,
             breakdown,
         }

@@ -1,10 +1,11 @@
 //! The files that people write for a project: their passages stand among what the project holds, not among its files.
+//! They came with a clone, so they are unconfirmed until a person trusts the files, and again when these change.
 
 use super::{
     candidates::{Bucket, Gathered, Memory, memory_entry},
     passages::Passage,
 };
-use crate::project::node::Node;
+use crate::project::{layout::human::Word, node::Node};
 
 /// The files, what they hold, and as what their passages are shown.
 const HUMAN: [(&str, &str, Bucket); 3] = [
@@ -13,12 +14,13 @@ const HUMAN: [(&str, &str, Bucket); 3] = [
     (".strata/decisions.md", "decision", Bucket::Decisions),
 ];
 
-/// How sure such a passage is before somebody has said that the files are trusted.
+/// How sure such a passage is: once a person has said that the file is trusted as it is, and before.
+const TRUSTED: f64 = 1.0;
 const UNCONFIRMED: f64 = 0.7;
 /// How much it weighs.
 const IMPORTANCE: f64 = 0.9;
-/// The word that says so.
-const UNCONFIRMED_TAG: &str = "unconfirmed";
+/// The tag of them all; how they count stands beside it.
+const TAG: &str = "human_file";
 
 /// Moves passages of such files from the files to the memories.
 pub(super) fn take_human(gathered: &mut Gathered) {
@@ -29,7 +31,12 @@ pub(super) fn take_human(gathered: &mut Gathered) {
     for passage in human {
         let Some((kind, bucket)) = sort(&passage.source_path) else { continue };
         let node = node(&passage, kind);
-        let reason = format!("written by people in {} (score={:.3})", passage.source_path, passage.score);
+        let word = passage.written.unwrap_or(Word::Unconfirmed);
+        if word == Word::Changed {
+            gathered.changed_files.insert(passage.source_path.clone());
+        }
+        let (path, score) = (&passage.source_path, passage.score);
+        let reason = format!("written by people in {path}, {} (score={score:.3})", word.as_str());
         let entry = memory_entry(&node, passage.score, passage.breakdown.clone(), reason);
         gathered.memories.push(Memory { bucket, node, number: 0, score: passage.score, entry });
     }
@@ -40,21 +47,28 @@ fn sort(path: &str) -> Option<(&'static str, Bucket)> {
     HUMAN.iter().find(|(file, _, _)| *file == lower).map(|(_, kind, bucket)| (*kind, *bucket))
 }
 
-/// Such a passage in the form of a memory; its id is that of the passage.
+/// Such a passage in the form of a memory; its id is that of the passage. It stays in the layer that it has: what is
+/// a rule in the layers above is approved there.
 pub(super) fn node(passage: &Passage, kind: &str) -> Node {
     let at = passage.modified.to_rfc3339();
+    let word = passage.written.unwrap_or(Word::Unconfirmed);
+    let tags = match word {
+        Word::Trusted => vec![TAG, "trusted"],
+        Word::Changed => vec![TAG, "unconfirmed", "changed"],
+        Word::Unconfirmed => vec![TAG, "unconfirmed"],
+    };
     Node {
         id: passage.chunk_id.clone(),
         project_id: None,
         title: passage.heading_path.last().cloned().unwrap_or_else(|| passage.source_path.clone()),
         summary: passage.text.trim().to_owned(),
         kind: kind.to_owned(),
-        tags: vec!["human_file".to_owned(), UNCONFIRMED_TAG.to_owned()],
+        tags: tags.into_iter().map(str::to_owned).collect(),
         parent_id: None,
         depth: 0,
         status: "active".to_owned(),
         layer: "P5".to_owned(),
-        confidence: UNCONFIRMED,
+        confidence: if word == Word::Trusted { TRUSTED } else { UNCONFIRMED },
         importance: IMPORTANCE,
         module_path: None,
         branch_name: None,
@@ -65,6 +79,8 @@ pub(super) fn node(passage: &Passage, kind: &str) -> Node {
         source_path: Some(passage.source_path.clone()),
         created_at: at.clone(),
         updated_at: at,
+        code: Vec::new(),
         evidence: Vec::new(),
+        number: 0,
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{meta::Meta, trace::TraceEntry};
 use crate::{
-    project::node::Node,
+    project::{anchors::AnchorView, node::Node},
     render::{Block, Document, Mark, Record, Render, Trust, counted},
 };
 
@@ -234,6 +234,7 @@ pub(super) fn node_record(node: &Node) -> Record {
     attributes.extend((node.status != "active").then(|| node.status.clone()));
     attributes.extend(node.branch_name.clone().map(|branch| format!("branch {branch}")));
     attributes.extend(node.module_path.clone());
+    attributes.extend(node.code.iter().map(AnchorView::in_words));
     Record { id: node.id.clone(), attributes, title: Some(node.title.clone()), text: node.summary.clone() }
 }
 
