@@ -189,13 +189,32 @@ fn compare(
     let plain = !matches!(comparison.verdict, Verdict::ChangedValue | Verdict::Opposed);
     let known_words = words(known.text);
     let all_of = |part, whole| same || (plain && contained(part, whole) >= ALL_OF_IT);
+    // Beside what a longer text says of its own, the same words may look like another value.
     Compared {
         at,
         likeness: Likeness::of(candidate, known),
-        covers: !said.is_empty() && all_of(said, &known_words),
-        is_covered: !known_words.is_empty() && all_of(&known_words, said),
+        covers: !said.is_empty() && (stands_in(candidate.text, known.text) || all_of(said, &known_words)),
+        is_covered: !known_words.is_empty()
+            && (stands_in(known.text, candidate.text) || all_of(&known_words, said)),
         comparison,
     }
+}
+
+/// Ends of sentences.
+const STOPS: [char; 7] = ['.', '!', '?', '。', '！', '？', '\n'];
+
+/// Whether a text stands whole in another one, as sentences of their own: not behind a "not".
+fn stands_in(part: &str, whole: &str) -> bool {
+    let part = part.trim();
+    whole.match_indices(part).any(|(at, _)| {
+        let (before, after) = (&whole[..at], &whole[at + part.len()..]);
+        let begins = before.trim_end().is_empty()
+            || before.ends_with('\n')
+            || before.trim_end().ends_with(STOPS)
+            || before.ends_with(ADDED);
+        let ends = after.trim_start().is_empty() || after.starts_with(STOPS) || part.ends_with(STOPS);
+        begins && ends
+    })
 }
 
 /// Whether words that are all in another text are there about the same thing, and not scattered over it.
@@ -213,7 +232,7 @@ fn conflict(
     areas: &Areas,
 ) -> Option<Conflict> {
     // What repeats another text whole does not contradict it: the module and the decision of one report.
-    if candidate.text.contains(known.text.trim()) || known.text.contains(candidate.text.trim()) {
+    if stands_in(known.text, candidate.text) || stands_in(candidate.text, known.text) {
         return None;
     }
     if let Some(found) = contradiction::between(&Claims::of(known.text), claims) {
@@ -261,9 +280,12 @@ impl Decision {
     }
 }
 
+/// What stands between the two texts of a merged memory.
+const ADDED: &str = "\n\nAdditionally: ";
+
 /// The text of a memory with that of a less sure one added.
 pub fn merged(known: &str, candidate: &str) -> String {
-    format!("{}\n\nAdditionally: {}", known.trim_end(), candidate.trim())
+    format!("{}{ADDED}{}", known.trim_end(), candidate.trim())
 }
 
 #[cfg(test)]
@@ -344,5 +366,14 @@ mod tests {
     #[test]
     fn a_merged_text_has_both_whole() {
         assert_eq!(merged("One.\n", " Two. "), "One.\n\nAdditionally: Two.");
+        let (first, second) =
+            ("The worker takes 2 batches at once.", "The worker takes no batch that is empty.");
+        let both = merged(first, second);
+        for said in [first, second] {
+            let decision = decided(&node("Worker", said, 0.85), &node("Worker", &both, 0.85));
+            assert_eq!(decision, Promotion::Discard, "{said}");
+        }
+        assert!(stands_in("Two is one.", "One.\nTwo is one. Three.") && stands_in("二", "一。二。三"));
+        assert!(!stands_in("all requests are retried", "Not all requests are retried"));
     }
 }

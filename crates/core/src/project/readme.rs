@@ -1,6 +1,6 @@
 //! What a README says of a project: what it is, what binds it, what was decided.
 
-use super::wording::word_count;
+use super::{wording::word_count, words::Words};
 
 /// Characters of a README that are read.
 pub const READ: usize = 8_000;
@@ -15,11 +15,12 @@ const MIN_BULLET: usize = 3;
 /// Most bullets of a sort.
 const BULLETS: usize = 10;
 
-/// Headings under which constraints are listed.
-const CONSTRAINTS: &str = "constraint|rule|limit|must|forbidden|never|invariant|security|auth|principle|requirement|policy|\
-                           约束|规则|限制|原则|安全|制約|規則|ルール|セキュリティ|제약|규칙|원칙|보안";
+/// Headings under which constraints are listed, as [`Words`] looks for phrases.
+const CONSTRAINTS: &str = "constraint*|rule*|limit*|must|forbidden|never|invariant*|security|auth|authent*|authori*|principle*|\
+                           requirement*|policy|policies|约束|规则|限制|原则|安全|制約|規則|ルール|セキュリティ|제약|규칙|원칙|보안";
 /// Headings under which decisions are listed.
-const DECISIONS: &str = "decision|architecture|design|adr|rationale|why|chose|choice|决策|架构|设计|理由|決定|設計|결정|설계|이유";
+const DECISIONS: &str = "decision*|architectur*|design*|adr|adrs|rationale|why|chose|chosen|choice*|决策|架构|设计|理由|決定|設計|\
+                         결정|설계|이유";
 
 /// What was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -39,16 +40,18 @@ pub fn read(text: &str) -> Found {
         return Found::default();
     }
     let mut found = Found { description: description(&text), ..Found::default() };
-    let (mut heading, mut fenced) = (String::new(), false);
+    let (mut heading, mut fenced) = (Words::default(), false);
+    let mut above = "";
     for line in text.lines() {
         let line = line.trim();
+        let above = std::mem::replace(&mut above, line);
         if line.starts_with("```") || line.starts_with("~~~") {
             fenced = !fenced;
         } else if fenced {
-        } else if let Some(title) = title(line) {
-            heading = title.to_lowercase();
+        } else if let Some(title) = title(line).or_else(|| underlined(above, line)) {
+            heading = Words::of(title);
         } else if let Some(bullet) = bullet(line) {
-            let told = |words: &str| words.split('|').any(|word| heading.contains(word));
+            let told = |phrases: &str| phrases.split('|').any(|phrase| heading.has(phrase));
             if told(CONSTRAINTS) && found.constraints.len() < BULLETS {
                 found.constraints.push(bullet.to_owned());
             } else if told(DECISIONS) && found.decisions.len() < BULLETS {
@@ -63,8 +66,12 @@ pub fn read(text: &str) -> Found {
 fn description(text: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let mut fenced = false;
-    for line in text.lines() {
-        let line = line.trim();
+    let mut lines = text.lines().map(str::trim).peekable();
+    while let Some(line) = lines.next() {
+        if lines.peek().is_some_and(|below| underlined(line, below).is_some()) {
+            lines.next();
+            continue;
+        }
         if line.starts_with("```") || line.starts_with("~~~") {
             fenced = !fenced;
             continue;
@@ -80,10 +87,6 @@ fn description(text: &str) -> String {
             break;
         }
     }
-    // A README in reStructuredText has its title as the first line.
-    if kept.len() == 1 && text.lines().nth(1).is_some_and(|line| line.starts_with("===")) {
-        return String::new();
-    }
     kept.join(" ").chars().take(DESCRIPTION).collect()
 }
 
@@ -91,6 +94,12 @@ fn description(text: &str) -> String {
 fn title(line: &str) -> Option<&str> {
     let level = line.chars().take_while(|c| *c == '#').count();
     ((1..=3).contains(&level) && line[level..].starts_with(' ')).then(|| line[level..].trim())
+}
+
+/// The heading `above`, if `line` underlines it, as reStructuredText has it and Markdown may.
+fn underlined<'t>(above: &'t str, line: &str) -> Option<&'t str> {
+    let is_line = line.len() >= 3 && ['=', '-'].iter().any(|mark| line.trim_matches(*mark).is_empty());
+    (is_line && !above.is_empty() && bullet(above).is_none() && title(above).is_none()).then_some(above)
 }
 
 /// The text of a bullet that says something.
@@ -125,6 +134,16 @@ mod tests {
         assert_eq!(found.constraints, ["Keys never leave the machine"]);
         assert_eq!(found.decisions, ["One binary is easier to ship"]);
         assert_eq!(read("# Ferry\n"), Found::default());
+    }
+
+    #[test]
+    fn headings_are_told_by_whole_words_and_may_be_underlined() {
+        let text = "Ferry\n=====\n\nFerry moves files between two sites.\n\nAuthentication\n--------------\n- Keys are made on the machine\n\n\
+                    Authors\n-------\n- Ana wrote all of it\n\n设计\n----\n- 一个二进制文件更容易分发\n";
+        let found = read(text);
+        assert_eq!(found.description, "Ferry moves files between two sites.");
+        assert_eq!(found.constraints, ["Keys are made on the machine"], "who wrote it is no constraint");
+        assert_eq!(found.decisions, ["一个二进制文件更容易分发"]);
     }
 
     #[test]

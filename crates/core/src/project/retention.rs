@@ -86,23 +86,24 @@ pub struct Plan {
 pub fn plan(memories: &[Aged], policy: &Policy, now: Timestamp) -> Plan {
     let mut plan = Plan::default();
     let mut groups: BTreeMap<(&str, &str, &str), Vec<i64>> = BTreeMap::new();
-    let days = |since: Timestamp| now.0.saturating_sub(since.0) / DAY;
+    let age = |since: Timestamp| now.0.saturating_sub(since.0);
+    let is_older = |since: Timestamp, days: u32| age(since) > i64::from(days) * DAY;
     for memory in memories.iter().filter(|memory| !memory.is_kept) {
         let protected = policy.protected.contains(&memory.kind);
-        let unchanged = days(memory.changed_at);
+        let (changed, unchanged) = (memory.changed_at, age(memory.changed_at) / DAY);
         match memory.status {
-            Status::Candidate if unchanged > policy.candidate_days.into() => plan.expired.push(memory.number),
-            Status::Stale if !protected && unchanged > policy.stale_days.into() => {
+            Status::Candidate if is_older(changed, policy.candidate_days) => plan.expired.push(memory.number),
+            Status::Stale if !protected && is_older(changed, policy.stale_days) => {
                 plan.archived.push((memory.number, format!("stale for {unchanged} days")));
             }
-            Status::Superseded if !protected && unchanged > policy.superseded_days.into() => {
+            Status::Superseded if !protected && is_older(changed, policy.superseded_days) => {
                 plan.archived.push((memory.number, format!("replaced {unchanged} days ago")));
             }
             Status::Active
                 if policy.compacts
                     && !protected
                     && !memory.is_sum
-                    && days(memory.created_at) > policy.compact_days.into() =>
+                    && is_older(memory.created_at, policy.compact_days) =>
             {
                 let parent = if policy.compact_by_parent { memory.parent.as_str() } else { "" };
                 let kind = if policy.compact_by_kind { memory.kind.as_str() } else { "" };
