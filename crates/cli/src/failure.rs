@@ -3,11 +3,11 @@
 use std::io;
 
 use clap::error::ErrorKind as UsageKind;
-use strata_core::error::ErrorKind;
+use strata_core::{error::ErrorKind, redact::redact};
 use strata_engine::error::Error;
 
 /// A failed command.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Failure {
     /// Decides the exit code.
     pub(crate) kind: ErrorKind,
@@ -53,6 +53,12 @@ impl Failure {
     /// A project's directory that cannot be one: one line and exit code 1, as memory-engine's clients know it.
     pub(crate) fn root(cause: impl Into<String>) -> Self {
         Self { exit: Some(1), ..Self::usage(cause, "") }
+    }
+
+    /// The same without the secrets of what it quotes: an agent's client keeps what a command said.
+    pub(crate) fn without_secrets(self) -> Self {
+        let clean = |text: String| redact(&text).text.into_owned();
+        Self { causes: self.causes.into_iter().map(clean).collect(), ..self }
     }
 
     /// A wrong argument.

@@ -103,6 +103,7 @@ impl Out {
         if failure.reader_left {
             return ExitCode::SUCCESS;
         }
+        let failure = &failure.clone().without_secrets();
         let text = if self.json { error_json(failure) } else { draw::failure(failure, self.error_colour) };
         // When standard error is gone too, the exit code has to do.
         writeln!(io::stderr().lock(), "{}", text.trim_end()).ok();

@@ -7,6 +7,7 @@ pub mod anchors;
 pub mod branches;
 pub mod files;
 pub mod identity;
+pub(crate) mod ignores;
 pub mod layout;
 pub mod learn;
 pub mod node;
@@ -215,8 +216,9 @@ fn key(name: &str, identity: &str) -> String {
 }
 
 fn read_small(path: &Path) -> Option<String> {
-    let size = std::fs::metadata(path).ok()?.len();
-    (size < 1 << 20).then(|| std::fs::read_to_string(path).ok()).flatten()
+    // A link to a device has no size and no end, and a pipe never answers.
+    let found = std::fs::metadata(path).ok()?;
+    (found.is_file() && found.len() < 1 << 20).then(|| std::fs::read_to_string(path).ok()).flatten()
 }
 
 #[cfg(test)]

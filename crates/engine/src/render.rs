@@ -217,7 +217,7 @@ fn markdown_records(trust: Trust, records: &[Record]) -> String {
 
 /// One record as it stands in Markdown: a line of attributes, then the text indented.
 pub fn record_text(record: &Record) -> String {
-    let mut head = format!("- {}", record.id);
+    let mut head = format!("- {}", neutral(&one_line(&record.id)));
     for attribute in &record.attributes {
         head.push_str(" · ");
         head.push_str(&neutral(&one_line(attribute)));
@@ -386,7 +386,7 @@ mod tests {
         ];
         for text in spellings.map(str::to_owned) {
             let record = Record {
-                id: "mem_0123456789".into(),
+                id: text.clone(),
                 attributes: vec![text.clone()],
                 title: Some(text.clone()),
                 text: text.clone(),
@@ -398,7 +398,7 @@ mod tests {
                 .note(Mark::Info, text.clone())
                 .with(Block::Records { trust: Trust::Data, records: vec![record] })
                 .to_markdown();
-            assert!(shown.matches('\u{2039}').count() >= 7, "{shown}");
+            assert!(shown.matches('\u{2039}').count() >= 8, "{shown}");
             assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{shown}");
         }
         assert_eq!(neutral("plain strata memory, a<b"), "plain strata memory, a<b");

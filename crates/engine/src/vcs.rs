@@ -33,8 +33,8 @@ pub const MAINLINES: [&str; 5] = ["main", "master", "develop", "development", "t
 const MAX_BRANCHES: usize = 10_000;
 /// Bytes of a blob that is read; larger ones are taken for data.
 const MAX_BLOB: u64 = 8 << 20;
-/// Bytes of a file that points elsewhere.
-const MAX_POINTER: u64 = 1 << 14;
+/// Bytes of a file that points elsewhere, or of a configuration: reading one takes longer than in proportion to it.
+const MAX_SETTINGS: u64 = 1 << 18;
 /// Entries of a branch's log that are looked at.
 const MAX_LOG: usize = 2_000;
 /// Branches whose logs are looked at for an earlier name.
@@ -147,6 +147,11 @@ impl Repository {
         let top = root.ancestors().find(has_git).ok_or(Fault::None)?;
         let below = root.strip_prefix(top).map_err(|_| Fault::None)?;
         let git = git_directory(top)?;
+        if !is_sound(&git) {
+            return Err(Fault::Broken(
+                "one of its files is a pipe, a device, a link that leads out, or too large",
+            ));
+        }
         let prefix: String = below
             .components()
             .map(|part| part.as_os_str().to_str().map(|name| format!("{name}/")))
@@ -383,10 +388,7 @@ pub fn stamp(root: &Path) -> Option<[u8; 32]> {
     let root = strata_store::files::canonical(root).ok()?;
     let top = root.ancestors().find(|d| d.join(".git").symlink_metadata().is_ok())?;
     let own = git_directory(top).ok()?;
-    let common = match pointer(&own.join("commondir")) {
-        Some(relative) => own.join(relative.trim()),
-        None => own.clone(),
-    };
+    let common = common_directory(&own);
     let mut hasher = blake3::Hasher::new();
     for name in ["HEAD", "rebase-merge/head-name", "rebase-apply/head-name"] {
         hasher.update(pointer(&own.join(name)).unwrap_or_default().as_bytes()).update(b"\0");
@@ -419,6 +421,67 @@ pub fn stamp(root: &Path) -> Option<[u8; 32]> {
     Some(*hasher.finalize().as_bytes())
 }
 
+/// The file of patterns that a checkout's repository has for itself.
+pub(crate) fn exclude_file(top: &Path) -> Option<PathBuf> {
+    Some(common_directory(&git_directory(top).ok()?).join("info/exclude"))
+}
+
+/// The directory that a worktree's own shares with its siblings.
+fn common_directory(own: &Path) -> PathBuf {
+    match pointer(&own.join("commondir")) {
+        Some(relative) => own.join(relative.trim()),
+        None => own.to_owned(),
+    }
+}
+
+/// Whether what the git library opens in a repository is there as files and its own: it would wait for a pipe, read a device for
+/// ever, and show what a link leads to.
+fn is_sound(own: &Path) -> bool {
+    let Ok(common) = strata_store::files::canonical(&common_directory(own)) else { return false };
+    let is_small = |path: PathBuf| leads(&path, &common, |f| f.is_file() && f.len() <= MAX_SETTINGS);
+    let is_file = |path: PathBuf| leads(&path, &common, std::fs::Metadata::is_file);
+    let is_folder = |path: PathBuf| leads(&path, &common, std::fs::Metadata::is_dir);
+    let large = ["packed-refs", "shallow", "objects/info/commit-graph", "objects/pack/multi-pack-index"];
+    let folders = ["objects", "objects/pack", "objects/info", "refs", "logs"];
+    ["HEAD", "commondir", "gitdir", "config.worktree"].iter().all(|name| is_small(own.join(name)))
+        && ["config", "objects/info/alternates"].iter().all(|name| is_small(common.join(name)))
+        && large.iter().all(|name| is_file(common.join(name)))
+        && is_file(own.join("index"))
+        && folders.iter().all(|name| is_folder(common.join(name)))
+        && ["refs", "logs"].iter().all(|name| holds_files(&common.join(name), &common))
+}
+
+/// Whether nothing is at `path`, or what `wanted` says, inside `home` where it is a link.
+fn leads(path: &Path, home: &Path, wanted: impl Fn(&std::fs::Metadata) -> bool) -> bool {
+    match path.symlink_metadata() {
+        Err(_) => true,
+        Ok(found) if !found.is_symlink() => wanted(&found),
+        Ok(_) => match strata_store::files::canonical(path) {
+            Ok(target) => target.starts_with(home) && target.metadata().is_ok_and(|found| wanted(&found)),
+            Err(_) => true,
+        },
+    }
+}
+
+/// Whether a directory of references holds only directories and files, as far as it is looked at.
+fn holds_files(directory: &Path, home: &Path) -> bool {
+    let mut waiting = vec![directory.to_owned()];
+    let mut left = MAX_BRANCHES;
+    while let Some(directory) = waiting.pop() {
+        let Ok(entries) = std::fs::read_dir(directory) else { continue };
+        for entry in entries.filter_map(Result::ok).take(left) {
+            left = left.saturating_sub(1);
+            match entry.file_type() {
+                Ok(sort) if sort.is_dir() => waiting.push(entry.path()),
+                Ok(sort) if sort.is_file() => {}
+                _ if leads(&entry.path(), home, std::fs::Metadata::is_file) => {}
+                _ => return false,
+            }
+        }
+    }
+    true
+}
+
 /// Reads with the git library. What it says of a fault may name paths and addresses, so it is not repeated; a panic in
 /// it is a fault of the repository.
 fn guarded<T>(what: &'static str, read: impl FnOnce() -> gix::Result<T>) -> Result<T, Fault> {
@@ -438,7 +501,9 @@ fn git_directory(top: &Path) -> Result<PathBuf, Fault> {
     let dot_git = top.join(".git");
     let kind = dot_git.symlink_metadata().map_err(|_| Fault::None)?.file_type();
     if kind.is_dir() {
-        return Ok(dot_git);
+        // Only what a checkout points to shares with others: here the file would lead anywhere.
+        let leads_away = dot_git.join("commondir").symlink_metadata().is_ok();
+        return if leads_away { Err(Fault::Elsewhere) } else { Ok(dot_git) };
     }
     if !kind.is_file() {
         return Err(Fault::Elsewhere);
@@ -451,11 +516,20 @@ fn git_directory(top: &Path) -> Result<PathBuf, Fault> {
 
 fn is_worktree_of(own: &Path, dot_git: &Path) -> bool {
     let Some(back) = pointer(&own.join("gitdir")) else { return false };
+    // What is shared is the repository that it lies in: nobody can put it there who cannot write there.
+    let shared = strata_store::files::canonical(&common_directory(own));
+    let home = own.parent().filter(|folder| folder.ends_with("worktrees")).and_then(Path::parent);
+    if !shared.is_ok_and(|shared| Some(shared.as_path()) == home) {
+        return false;
+    }
     let back = strata_store::files::canonical(&own.join(back.trim()));
     back.is_ok_and(|back| strata_store::files::canonical(dot_git).is_ok_and(|it| it == back))
 }
 
 fn is_submodule_of(own: &Path, top: &Path) -> bool {
+    if own.join("commondir").symlink_metadata().is_ok() {
+        return false;
+    }
     let path = own.join("config");
     let read = || gix::config::File::from_path_no_includes(path.clone(), gix::config::Source::Local);
     let Some(config) = small(&path).and_then(|()| guarded("its configuration", read).ok()) else {
@@ -474,5 +548,5 @@ fn pointer(path: &Path) -> Option<String> {
 /// Whether a file is one, and small.
 fn small(path: &Path) -> Option<()> {
     let file = std::fs::metadata(path).ok()?;
-    (file.is_file() && file.len() <= MAX_POINTER * 64).then_some(())
+    (file.is_file() && file.len() <= MAX_SETTINGS).then_some(())
 }

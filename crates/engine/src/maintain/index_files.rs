@@ -18,7 +18,7 @@ use crate::{
     job::Job,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     paths,
-    project::storable,
+    project::{ignores, storable},
     render::{Block, Document, Mark, Render, counted},
     wiki,
 };
@@ -101,8 +101,12 @@ fn look(path: &Path) -> Look {
         return Look { root, files, problems: Vec::new() };
     }
     let mut look = Look { root: path.to_owned(), files: Vec::new(), problems: Vec::new() };
-    let mut walk = ignore::WalkBuilder::new(path);
-    walk.require_git(false).follow_links(false).add_custom_ignore_filename(".strataignore");
+    let closed = ignores::Closed::default();
+    let Some(mut walk) = ignores::walk(path, &closed, |_| true) else {
+        look.problems.push(ignores::refusal(""));
+        return look;
+    };
+    walk.hidden(true).add_custom_ignore_filename(".strataignore");
     walk.sort_by_file_path(Ord::cmp);
     for entry in walk.build() {
         match entry {
@@ -113,6 +117,7 @@ fn look(path: &Path) -> Look {
             Err(error) => look.problems.push(error.to_string()),
         }
     }
+    look.problems.extend(closed.folders().iter().map(|folder| ignores::refusal(&folder.to_string_lossy())));
     look
 }
 

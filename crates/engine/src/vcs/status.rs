@@ -17,6 +17,7 @@ use gix::{
 };
 
 use super::{Fault, Repository, blob_id, changes::LineCounts, guarded};
+use crate::project::ignores;
 
 /// Paths in one list of a status.
 const LISTED: usize = 200;
@@ -220,11 +221,15 @@ impl Repository {
 
     fn list_untracked(&self, tracked: &HashSet<String>, status: &mut Status) {
         let root = self.top.join(&self.prefix);
-        let mut walk = ignore::WalkBuilder::new(&root);
-        walk.hidden(false).ignore(false).git_global(false).follow_links(false);
-        walk.filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git");
+        let is_ours = |folder: &Path| folder.file_name().is_none_or(|name| name != ".git");
+        let Some(mut walk) = ignores::walk(&root, &ignores::Closed::default(), is_ours) else {
+            status.is_cut = true;
+            return;
+        };
+        walk.ignore(false).git_global(false);
         for entry in walk.build().filter_map(Result::ok).take(MAX_WALKED) {
-            if entry.file_type().is_none_or(|kind| kind.is_dir()) {
+            // The file of a worktree or submodule belongs to git, as its directory does.
+            if entry.file_type().is_none_or(|kind| kind.is_dir()) || entry.file_name() == ".git" {
                 continue;
             }
             let Some(path) = entry.path().strip_prefix(&root).ok().and_then(Path::to_str) else { continue };

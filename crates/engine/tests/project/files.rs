@@ -146,6 +146,38 @@ fn memory_engine_c14_c15_c16_c17_c19_a_look_finds_what_changed_and_nothing_else(
     assert_eq!(found(&session, "marmalade"), Vec::<String>::new());
 }
 
+#[cfg(unix)]
+#[test]
+fn patterns_that_cannot_be_read_close_a_folder_and_those_above_a_project_hold() {
+    let checkout = project();
+    checkout.write(".gitignore", "drafts.md\n");
+    checkout.write(".git/info/exclude", "own.md\n");
+    for name in ["drafts.md", "own.md", "kept.md"] {
+        checkout.write(&format!("docs/{name}"), "# A note on narwhals\n");
+    }
+    let inner = Session::with_settings(|settings| {
+        settings.project_root = Some(checkout.root().join("docs"));
+    });
+    let inner = Session { scope: Scope::project("docs"), ..inner };
+    refresh(&inner);
+    assert_eq!(found(&inner, "narwhals"), ["kept.md"]);
+    let shown = |path: &str| inner.ok("inspect_knowledge", json!({ "path": path }));
+    assert!(shown("drafts.md")["error"].is_string() && shown("own.md")["error"].is_string());
+    assert!(shown("kept.md")["error"].is_null());
+
+    // A link to a device has no end. What was known in the folder stays until it can be looked into again.
+    let patterns = checkout.root().join("docs/adr/.gitignore");
+    std::os::unix::fs::symlink("/dev/zero", &patterns).expect("a link");
+    checkout.write("docs/adr/002-more.md", "# More on narwhals\n");
+    let reply = refresh(&inner);
+    assert_eq!(reply["changes"]["deleted"], 0, "{reply}");
+    assert!(inner.ok("memory_status", json!({}))["warnings"].to_string().contains("is left out"));
+    assert!(!found(&inner, "quokka").is_empty());
+    assert!(shown("adr/002-more.md")["error"].is_string());
+    fs::remove_file(patterns).expect("removed");
+    assert_eq!(refresh(&inner)["changes"]["new"], 1);
+}
+
 #[test]
 fn a_chunk_says_where_it_stands_and_when_it_is_stale() {
     let checkout = project();

@@ -161,6 +161,53 @@ fn a_worktree_is_followed_and_a_pointer_to_somebody_elses_repository_is_not() {
     assert_eq!(Repository::open(checkout.all()).map(|_| ()), Err(Fault::None));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_repository_shows_nothing_of_another_and_waits_for_nothing() {
+    use std::os::unix::fs::symlink;
+    let victim = Checkout::begun();
+    let theirs = victim.root().join(".git");
+    let checkout = Checkout::begun();
+    let git = checkout.root().join(".git");
+    let opened = || Repository::open(checkout.root()).map(|_| ());
+    assert_eq!(opened(), Ok(()));
+
+    // Its shared directory is another's, told by itself and by a worktree of its own making.
+    write(&git.join("commondir"), theirs.to_str().expect("UTF-8").as_bytes());
+    assert_eq!(opened(), Err(Fault::Elsewhere));
+    fs::remove_file(git.join("commondir")).expect("removed");
+    let stranger = checkout.beside("stranger");
+    let made = stranger.join("made/worktrees/w");
+    fs::create_dir_all(&made).expect("folders");
+    write(&stranger.join(".git"), b"gitdir: made/worktrees/w\n");
+    let back = stranger.join(".git");
+    for (name, text) in
+        [("gitdir", back.to_str().expect("UTF-8")), ("commondir", theirs.to_str().expect("UTF-8"))]
+    {
+        write(&made.join(name), text.as_bytes());
+    }
+    write(&made.join("HEAD"), b"ref: refs/heads/main\n");
+    assert_eq!(Repository::open(&stranger).map(|_| ()), Err(Fault::Elsewhere));
+
+    // Its parts are links.
+    for (name, target) in [
+        ("objects", theirs.join("objects")),
+        ("refs", theirs.join("refs")),
+        ("HEAD", theirs.join("HEAD")),
+        ("refs/heads/main", theirs.join("refs/heads/main")),
+        ("config", "/dev/zero".into()),
+        ("index", "/dev/zero".into()),
+    ] {
+        let (part, aside) = (git.join(name), git.join("aside"));
+        fs::rename(&part, &aside).expect("moved");
+        symlink(target, &part).expect("a link");
+        assert!(matches!(opened(), Err(Fault::Broken(_))), "{name}");
+        fs::remove_file(&part).expect("removed");
+        fs::rename(&aside, &part).expect("moved");
+    }
+    assert_eq!(opened(), Ok(()));
+}
+
 #[test]
 fn nothing_of_a_repository_is_run() {
     let checkout = Checkout::begun();

@@ -58,7 +58,8 @@ impl Documents {
         };
         self.templates.iter().find_map(named).ok_or_else(|| {
             let uri: String = uri.chars().take(120).collect();
-            ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, format!("there is no resource `{uri}`"), None)
+            let message = super::reply::shortened(&format!("there is no resource `{uri}`"));
+            ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, message, None)
         })
     }
 
@@ -68,7 +69,7 @@ impl Documents {
             let names: Vec<_> = self.prompts.iter().map(|p| p.name).collect();
             let name: String = name.chars().take(64).collect();
             let message = format!("unknown prompt `{name}`; there are: {}", names.join(", "));
-            ErrorData::invalid_params(message, None)
+            ErrorData::invalid_params(super::reply::shortened(&message), None)
         })
     }
 }

@@ -1,7 +1,10 @@
 //! Replies fitted to what clients show: compact Markdown or JSON, never more than they keep.
 
 use serde_json::{Value, json};
-use strata_core::{error::ErrorKind, redact::clean_text};
+use strata_core::{
+    error::ErrorKind,
+    redact::{clean_text, redact},
+};
 use strata_engine::{
     error::Error,
     operation::{Reply, TextForm, Toolset},
@@ -107,9 +110,10 @@ impl From<Error> for Failure {
 /// The most characters of a cause or a next step: errors quote what was sent, and that may be anything.
 const MAX_SENTENCE: usize = 600;
 
-/// A sentence cut to what a model still reads, without control characters.
-fn shortened(sentence: &str) -> String {
+/// A sentence cut to what a model still reads, without control characters, and without the secrets of what it quotes.
+pub(super) fn shortened(sentence: &str) -> String {
     let clean = clean_text(sentence).text;
+    let clean = redact(&clean).text;
     match clean.char_indices().nth(MAX_SENTENCE) {
         Some((end, _)) => format!("{}...", &clean[..end]),
         None => clean.into_owned(),
@@ -301,6 +305,14 @@ mod tests {
         let text = capped(document, MAX_CHARS);
         assert!(text.chars().count() <= MAX_CHARS, "{}", text.chars().count());
         text
+    }
+
+    #[test]
+    fn what_an_error_quotes_has_no_secrets() {
+        let token = format!("ghp_{}", "a1B2".repeat(9));
+        let failure = Failure::from(Error::argument("id", format!("`{token}` is not an id"), "send an id"));
+        let text = failure.text(Form::Markdown);
+        assert!(text.contains("is not an id") && !text.contains(&token), "{text}");
     }
 
     #[test]

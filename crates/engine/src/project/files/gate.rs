@@ -17,7 +17,10 @@ use strata_store::{
 };
 
 use super::kind::is_human;
-use crate::error::Error;
+use crate::{
+    error::Error,
+    project::ignores::{self, Above},
+};
 
 /// Files larger than this are never read, whatever a project asks for: 64 MiB.
 pub const LARGEST: u64 = 64 << 20;
@@ -240,10 +243,10 @@ impl Gate {
         }
         let full = self.root().join(path);
         for folder in full.ancestors().skip(1).take_while(|folder| folder.starts_with(self.root())) {
-            for name in [".strataignore", ".ignore", ".gitignore"] {
-                if !folder.join(name).is_file() {
-                    continue;
-                }
+            if !ignores::are_plain(folder) {
+                return true;
+            }
+            for name in ignores::NAMES.iter().filter(|name| folder.join(name).is_file()) {
                 let (rules, _) = Gitignore::new(folder.join(name));
                 let matched = rules.matched_path_or_any_parents(&full, false);
                 if !matched.is_none() {
@@ -251,7 +254,9 @@ impl Gate {
                 }
             }
         }
-        false
+        let parts = full.ancestors().take_while(|part| *part != self.root());
+        Above::of(self.root())
+            .is_none_or(|above| parts.into_iter().any(|part| above.ignores(part, part != full)))
     }
 }
 

@@ -13,6 +13,7 @@ use strata_core::{cancel::Cancel, time::Timestamp};
 use strata_store::files::modified;
 
 use super::{gate::Gate, kind::HUMAN_FILES};
+use crate::project::ignores::{self, Closed};
 
 /// Threads that walk.
 const THREADS: usize = 4;
@@ -48,11 +49,28 @@ pub(crate) struct Walk {
 pub(crate) fn walk(gate: &Gate, cancel: &Cancel) -> Walk {
     let root = gate.root();
     let found: Mutex<Walk> = Mutex::default();
+    let closed = Closed::default();
+    let entries = builder(gate, &closed).map_or(usize::MAX, |builder| look(builder, gate, cancel, &found));
+    let mut walk = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    for folder in closed.folders().iter().filter_map(|folder| below(root, folder)) {
+        walk.tell(&ignores::refusal(&folder));
+        walk.closed.push(folder);
+    }
+    // Git leaves out what `.gitignore` names, and these files are a person's whatever it says.
+    walk.files.retain(|file| !HUMAN_FILES.contains(&file.path.as_str()));
+    walk.files.extend(HUMAN_FILES.iter().filter_map(|path| human(root, path)));
+    walk.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    // The root is an entry, too.
+    walk.is_void = entries <= 1 && std::fs::read_dir(root).is_ok_and(|mut all| all.next().is_none());
+    walk
+}
+
+/// Looks at every entry, and tells how many there were.
+fn look(mut builder: WalkBuilder, gate: &Gate, cancel: &Cancel, found: &Mutex<Walk>) -> usize {
     let entries = AtomicUsize::new(0);
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let walker = builder(gate).threads(cores.min(THREADS)).build_parallel();
-    walker.run(|| {
-        let mut own = Own { into: &found, files: Vec::new() };
+    builder.threads(cores.min(THREADS)).build_parallel().run(|| {
+        let mut own = Own { into: found, files: Vec::new() };
         let entries = &entries;
         Box::new(move |entry| {
             if cancel.is_cancelled() {
@@ -61,37 +79,29 @@ pub(crate) fn walk(gate: &Gate, cancel: &Cancel) -> Walk {
             entries.fetch_add(1, Ordering::Relaxed);
             match entry {
                 Ok(entry) => own.files.extend(seen(gate, &entry)),
-                Err(error) => own.fail(root, &error),
+                Err(error) => own.fail(gate.root(), &error),
             }
             WalkState::Continue
         })
     });
-    let mut walk = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    // Git leaves out what `.gitignore` names, and these files are a person's whatever it says.
-    walk.files.retain(|file| !HUMAN_FILES.contains(&file.path.as_str()));
-    walk.files.extend(HUMAN_FILES.iter().filter_map(|path| human(root, path)));
-    walk.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-    // The root is an entry, too.
-    walk.is_void =
-        entries.into_inner() <= 1 && std::fs::read_dir(root).is_ok_and(|mut all| all.next().is_none());
-    walk
+    entries.into_inner()
 }
 
-fn builder(gate: &Gate) -> WalkBuilder {
-    let root = gate.root().to_path_buf();
-    let mut builder = WalkBuilder::new(&root);
-    builder.hidden(false).require_git(false).follow_links(false).max_filesize(None);
-    builder.add_custom_ignore_filename(".strataignore");
-    // The filter needs an owner of its own: it outlives this function.
-    let excluded = gate.folders();
-    builder.filter_entry(move |entry| {
-        let is_folder = entry.file_type().is_some_and(|sort| sort.is_dir());
-        if !is_folder || entry.depth() == 0 {
-            return true;
+fn builder(gate: &Gate, closed: &Closed) -> Option<WalkBuilder> {
+    // The filter needs owners of its own: it outlives this function.
+    let (root, folders) = (gate.root().to_path_buf(), gate.folders());
+    let enters = move |path: &Path| below(&root, path).is_some_and(|folder| folders.enters(&folder));
+    let mut builder = ignores::walk(gate.root(), closed, enters)?;
+    builder.max_filesize(None).add_custom_ignore_filename(".strataignore");
+    Some(builder)
+}
+
+impl Walk {
+    fn tell(&mut self, problem: &str) {
+        if self.problems.len() < TOLD {
+            self.problems.push(crate::project::storable(problem));
         }
-        below(&root, entry.path()).is_some_and(|folder| excluded.enters(&folder))
-    });
-    builder
+    }
 }
 
 /// What one thread has found; it is handed on when the thread is done.
@@ -104,9 +114,7 @@ impl Own<'_> {
     fn fail(&self, root: &Path, error: &ignore::Error) {
         let mut walk = self.into.lock().unwrap_or_else(PoisonError::into_inner);
         walk.closed.extend(path_of(error).and_then(|path| below(root, path)));
-        if walk.problems.len() < TOLD {
-            walk.problems.push(crate::project::storable(&error.to_string()));
-        }
+        walk.tell(&error.to_string());
     }
 }
 
