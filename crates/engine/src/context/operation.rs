@@ -189,8 +189,11 @@ fn gather(
     Ok(Gathered { classes, numbers })
 }
 
+/// The ids of memories, and the numbers that the index knows them by.
+type Numbers = Vec<(String, i64)>;
+
 /// What a query finds for a task, and the ids and numbers of the memories among it.
-fn found(engine: &Engine, call: &Call<'_>, query: Query) -> Result<(Vec<Record>, Vec<(String, i64)>), Error> {
+fn found(engine: &Engine, call: &Call<'_>, query: Query) -> Result<(Vec<Record>, Numbers), Error> {
     let hits = search(engine, call, &Query { floor: Floor::Task, knowledge: true, ..query })?.hits;
     let zone = &engine.settings().zone;
     let numbers = hits.iter().filter_map(|hit| match &hit.item {

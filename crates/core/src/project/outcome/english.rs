@@ -80,6 +80,10 @@ const FOLLOWS: &str = "in|on|at|to|with|because|due|for|under|during|after|as|wh
 const PAST: &str = "before|previously|earlier|formerly|until|prior|originally";
 /// What says that something cannot happen any more, and not that it could not be done.
 const LIMITS: &str = "any|anymore|again|twice|longer|without|more|both";
+/// What says that something was the case until now.
+const OVER: &str = "anymore|more|longer";
+/// What is done to see a fault.
+const BROUGHT_ABOUT: &str = "reproduce|reproduced|trigger|triggered|provoke|provoked|observe|observed|seen";
 /// What could not be done about the work, whatever stands for it.
 const ATTEMPTED: &str = "reproduce|reproduced|fix|fixed|finish|finished|complete|completed|verify|verified|solve|solved|\
                          implement|implemented|done";
@@ -216,7 +220,10 @@ fn is_rule(mark: &str, subject: &[&str], after: &[&str]) -> bool {
             let next = after.iter().find(|word| **word != "be");
             let is_attempt = next.is_some_and(|next| is_among(ATTEMPTED, next));
             let is_vague = subject.last().is_some_and(|last| is_among(PRONOUNS, last)) && !is_attempt;
-            is_vague || (mark.starts_with("can") && after.iter().any(|word| is_among(LIMITS, word)))
+            // A fault that could not be brought about any more is gone; a step that could not be done is not.
+            let is_over = after.iter().any(|word| is_among(OVER, word));
+            let is_gone = next.is_some_and(|next| is_among(BROUGHT_ABOUT, next)) && is_over;
+            is_vague || is_gone || (mark.starts_with("can") && after.iter().any(|word| is_among(LIMITS, word)))
         }
         "fail" | "fails" | "failed" | "failing" => after.iter().any(|word| is_among(BY_DESIGN, word)),
         _ => false,
