@@ -38,7 +38,7 @@ pub(crate) fn run() -> Outcome {
     let mut command =
         cargo(["test", "--workspace", "--no-fail-fast", "--quiet", "--lib", "--bins", "--tests", "--"]);
     command.args(["--include-ignored", "--format", "pretty"]);
-    command.args(FIGURES.iter().flat_map(|figures| ["--skip", figures]));
+    command.args(FIGURES.into_iter().flat_map(|figures| ["--skip", figures]));
     command.args(specs.keys().map(|s| &specs[s].prefix));
     command.env("STRATA_TEST_TOOLS", crate::foreign::install()?);
     watch(&mut command, |line| {

@@ -134,7 +134,7 @@ fn all_tests(chosen: &Chosen<'_>, set_up: &SetUp) -> Result<Count, Box<dyn Error
     } else {
         let mut command = chosen.cargo(&["test"]);
         command.args(["--no-fail-fast", "--lib", "--bins", "--tests", "--", "--include-ignored"]);
-        command.args(FIGURES.iter().flat_map(|figures| ["--skip", figures]));
+        command.args(FIGURES.into_iter().flat_map(|figures| ["--skip", figures]));
         libtest(set_up.tell(&mut command))
     }
 }
