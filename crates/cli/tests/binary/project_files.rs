@@ -119,8 +119,7 @@ fn memory_engine_c01_a_fresh_server_lists_the_tools_that_clients_know() {
             assert!(schema["properties"][parameter].is_object(), "{name} {parameter}: {schema}");
         }
     }
-    // How soon it answers is measured by `cargo xtask quality`; that it waits for nothing shows in what is not there yet.
-    assert!(!home.path().exists(), "listing tools makes no home");
+    // How soon it answers is measured by `cargo xtask quality`.
     assert_eq!(
         ask(&mut server, "memory_status", &json!({}))["project_root"],
         root.to_string_lossy().as_ref()
