@@ -26,6 +26,7 @@ mod prepare;
 mod report;
 mod rules_markdown;
 mod settle;
+mod waiting;
 
 /// What layered-memory is called where its rows are named.
 const SOURCE_LAYERED: &str = "layered-memory";

@@ -7,6 +7,7 @@ use strata_embed::Semantic;
 use crate::{
     engine::Engine,
     error::Error,
+    operation::is_default,
     project::{files::state::Phase, storable},
     settings::{OFF, project::VectorBackend},
     vcs::{Fault, Repository},
@@ -30,6 +31,9 @@ pub struct Meta {
     /// The commit that is checked out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub head_commit: Option<String>,
+    /// Files that were changed and not committed, where a retrieval looks for them.
+    #[serde(skip_serializing_if = "is_default")]
+    pub uncommitted_files_count: usize,
     /// Whether the branch decided what was seen and took part in the order.
     pub branch_aware_ranking: bool,
     /// Whether repositories can be read.

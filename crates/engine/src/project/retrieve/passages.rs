@@ -76,6 +76,7 @@ impl Passage {
             ("tree_proximity", f64::from(near.proximity)),
             ("symbol_overlap", f64::from(near.symbol)),
             ("freshness", f64::from(near.freshness)),
+            ("working_tree_source_match", f64::from(near.uncommitted)),
             ("source_quality", quality),
             ("base_score", f64::from(hit.found.hit.score)),
             ("final_score", score),
