@@ -53,6 +53,7 @@ pub struct Engine {
     readings: Readings,
     vault: VaultState,
     packs: retrieve::Kept,
+    uncommitted: retrieve::Looked,
     files: files::state::State,
     judge: OnceLock<Option<Box<dyn Judge>>>,
     words: OnceLock<Words>,
@@ -101,6 +102,7 @@ impl Engine {
             readings: Readings::default(),
             vault,
             packs: retrieve::Kept::default(),
+            uncommitted: retrieve::Looked::default(),
             files: files::state::State::default(),
             judge: OnceLock::new(),
             words: OnceLock::new(),
@@ -369,6 +371,11 @@ impl Engine {
     /// Answers to tasks that were given before.
     pub(crate) fn packs(&self) -> &retrieve::Kept {
         &self.packs
+    }
+
+    /// What was last seen of changes that are not committed.
+    pub(crate) fn uncommitted(&self) -> &retrieve::Looked {
+        &self.uncommitted
     }
 
     /// The files of the project, and how far they are followed.

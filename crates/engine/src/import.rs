@@ -23,10 +23,10 @@ mod layered;
 mod memory_engine;
 mod p_layer;
 mod prepare;
-mod related;
 mod report;
 mod rules_markdown;
 mod settle;
+mod waiting;
 
 /// What layered-memory is called where its rows are named.
 const SOURCE_LAYERED: &str = "layered-memory";

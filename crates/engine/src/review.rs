@@ -17,7 +17,7 @@ use strata_core::{
 };
 use strata_store::{
     error::StoreError,
-    ledger::{LedgerRead, MemoryRow, ReviewRow, ReviewStatus},
+    ledger::{LedgerRead, LedgerWrite, MemoryRow, NewAudit, ReviewRow, ReviewStatus},
 };
 
 use crate::{engine::Engine, error::Error, gate::Gate, memory::reference::sees_scope, operation::Call};
@@ -95,8 +95,21 @@ impl Open {
 }
 
 /// Why a decision was taken, as its audit row says it: which review, and the person's words.
-fn on_record(review: &ReviewRow, note: &str) -> String {
+pub(crate) fn on_record(review: &ReviewRow, note: &str) -> String {
     if note.is_empty() { review.id.clone() } else { format!("{}: {note}", review.id) }
+}
+
+/// Takes a question back that was overtaken, in a transaction that is going on.
+pub(crate) fn withdraw(
+    w: &LedgerWrite<'_>,
+    call: &Call<'_>,
+    review: &ReviewRow,
+    note: &str,
+) -> Result<(), StoreError> {
+    let reason = on_record(review, note);
+    let line = NewAudit::new(call.principal, call.face, "withdraw", &review.target);
+    let seq = w.record(&NewAudit { reason: &reason, ..line })?;
+    w.decide_review(&review.id, ReviewStatus::Withdrawn, &call.principal.to_string(), note, seq)
 }
 
 /// What somebody says about a decision.

@@ -69,7 +69,9 @@ impl From<Fault> for Error {
     fn from(fault: Fault) -> Self {
         let hint = match fault {
             Fault::None => "run it inside a checkout, or name one with --project DIR",
-            Fault::Elsewhere => "run `git worktree repair` in the main checkout",
+            Fault::Elsewhere => {
+                "run `git worktree repair` in the main checkout; where the repository lies apart, `git config core.worktree DIR` with this directory makes it known"
+            }
             Fault::Broken(_) => "run `git fsck` in the project",
         };
         Self::Conflict { message: fault.to_string(), hint: hint.to_owned() }
@@ -157,9 +159,10 @@ impl Repository {
             .map(|part| part.as_os_str().to_str().map(|name| format!("{name}/")))
             .collect::<Option<_>>()
             .ok_or(Fault::Broken("its path is not UTF-8"))?;
-        let repo = guarded("it cannot be opened", || {
-            Options::isolated().with(Trust::Reduced).open_path_as_is(true).open(git)
-        })?;
+        let opened = guarded("it cannot be opened", || {
+            Options::isolated().with(Trust::Reduced).open_path_as_is(true).open(&git)
+        });
+        let repo = opened.map_err(|fault| if is_sha256(&git) { Fault::Broken(SHA256) } else { fault })?;
         let mut repo = repo.to_thread_local();
         repo.object_cache_size(4 << 20);
         Ok(Self { repo, top: top.to_owned(), prefix })
@@ -524,6 +527,17 @@ fn is_worktree_of(own: &Path, dot_git: &Path) -> bool {
     }
     let back = strata_store::files::canonical(&own.join(back.trim()));
     back.is_ok_and(|back| strata_store::files::canonical(dot_git).is_ok_and(|it| it == back))
+}
+
+/// Why a repository is not read whose objects have longer names.
+const SHA256: &str = "its objects are named by SHA-256";
+
+fn is_sha256(git: &Path) -> bool {
+    let path = git.join("config");
+    let read = || gix::config::File::from_path_no_includes(path.clone(), gix::config::Source::Local);
+    let config = small(&path).and_then(|()| guarded("its configuration", read).ok());
+    let format = config.as_ref().and_then(|config| config.raw_value("extensions.objectformat").ok());
+    format.is_some_and(|format| format.eq_ignore_ascii_case(b"sha256"))
 }
 
 fn is_submodule_of(own: &Path, top: &Path) -> bool {

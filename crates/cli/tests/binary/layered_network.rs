@@ -61,7 +61,7 @@ fn tries(process: &str) -> Vec<(String, u64)> {
 }
 
 /// Whether any counter moved. Neighbour discovery of a new interface is the kernel's own.
-fn tried(process: &str) -> bool {
+pub(crate) fn tried(process: &str) -> bool {
     tries(process).iter().any(|(_, count)| *count > 0)
 }
 
@@ -88,12 +88,12 @@ fn sockets(process: u32) -> BTreeSet<String> {
 }
 
 /// Whether this process may make network namespaces: root may, but not in every container.
-fn may_separate() -> bool {
+pub(crate) fn may_separate() -> bool {
     Command::new("unshare").args(["-n", "true"]).output().is_ok_and(|done| done.status.success())
 }
 
 /// A program that runs the binary where there is no network, under the same process id.
-fn without_network(home: &TestHome) -> PathBuf {
+pub(crate) fn without_network(home: &TestHome) -> PathBuf {
     let script = format!("#!/bin/sh\nexec unshare -n -- '{}' \"$@\"\n", env!("CARGO_BIN_EXE_strata"));
     let path = home.outside().join("strata-without-network");
     write_atomic(&path, script.as_bytes()).expect("written");

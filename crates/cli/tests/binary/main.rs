@@ -16,6 +16,7 @@ mod p_layer_governance;
 mod p_layer_options;
 mod passphrase;
 mod process_life;
+mod project_check;
 mod project_figures;
 mod project_files;
 mod project_place;

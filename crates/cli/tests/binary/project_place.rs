@@ -252,6 +252,14 @@ fn a_folder_of_memory_engine_is_taken_over_once() {
     assert_eq!(done["memories"], 3, "{done:#}");
     assert_eq!(done["files"].as_array().map(Vec::len), Some(2), "{done:#}");
     assert_eq!(done["rejected"], 1, "{done:#}");
+    for (told, relations) in [(&told, 1), (&done, 1)] {
+        let counts = (&told["relations"], &told["candidates"]);
+        assert_eq!(counts, (&json!(relations), &json!(1)), "{told:#}");
+    }
+    let lost = done["not_taken_over"].to_string();
+    for reason in ["is not in the database", "type is not known", "decided candidates"] {
+        assert!(lost.contains(reason), "{reason}: {lost}");
+    }
     let lines = done["config_lines"].to_string();
     for line in [
         "project.name",
@@ -277,11 +285,14 @@ fn a_folder_of_memory_engine_is_taken_over_once() {
     assert!(incident.to_string().contains("47 passed"), "{incident:#}");
     let all = format!("{}{incident}", found("retry loop"));
     assert!(all.contains("incident") && !all.contains("hunter2hunter2"), "{all}");
-    let related = strata(&home).json(["--project-root", &shown, "project", "relations", "1"]);
-    assert!(related.to_string().contains("supports") && done["relations"] == 1, "{related:#} {done:#}");
+    let waiting = strata(&home).json(["--project-root", &shown, "review", "list"]);
+    assert!(waiting.to_string().contains("guard of terminal states"), "{waiting:#}");
+    let related = strata(&home).json(["--project-root", &shown, "project", "relations", "#1"]);
+    assert!(related.to_string().contains("supports"), "{related:#}");
     let again = import(&[]);
+    let counts = ["relations", "candidates", "candidates_known"].map(|name| again[name].clone());
+    assert_eq!(counts, [json!(0), json!(0), json!(1)], "{again:#}");
     assert_eq!((&again["memories"], &again["known"]), (&json!(0), &json!(3)), "{again:#}");
-    assert_eq!(again["relations"], 0, "{again:#}");
     assert!(again["files"].to_string().contains("known"), "{again:#}");
     home.file("app/.strata/decisions.md", "# Other\n");
     let kept = import(&[]);
@@ -341,10 +352,37 @@ fn older_database(path: &Path) {
         ("created_at", "2026-01-02T03:04:05"),
     ];
     old.put_texts("evidence", &evidence);
-    old.run("CREATE TABLE memory_relations (id TEXT PRIMARY KEY, source_id TEXT, target_id TEXT, relation_type TEXT, created_at TEXT)");
-    for (id, target) in [("r1", "n2"), ("r2", "n4")] {
-        let row = [("id", id), ("source_id", "n1"), ("target_id", target), ("relation_type", "supports")];
-        old.put_texts("memory_relations", &row);
-    }
+    older_candidates(&old);
     old.close();
+}
+
+/// What it knows beside its memories.
+fn older_candidates(old: &OlderStore) {
+    old.run("CREATE TABLE memory_relations (id TEXT PRIMARY KEY, source_id TEXT, target_id TEXT, relation_type TEXT, created_at TEXT)");
+    for (id, source, target, relation) in
+        [("r1", "n1", "n2", "supports"), ("r2", "n1", "n9", "supports"), ("r3", "n1", "n2", "adores")]
+    {
+        let texts = [("id", id), ("source_id", source), ("target_id", target), ("relation_type", relation)];
+        old.put_texts("memory_relations", &texts);
+    }
+    old.run(
+        "CREATE TABLE memory_candidates (id TEXT PRIMARY KEY, title TEXT, summary TEXT, proposed_kind TEXT, proposed_tags TEXT, \
+         proposed_parent_id TEXT, evidence_content TEXT, evidence_source TEXT, status TEXT, created_at TEXT)",
+    );
+    for (id, status) in [("c1", "needs_review"), ("c2", "promoted")] {
+        old.put_texts(
+            "memory_candidates",
+            &[
+                ("id", id),
+                ("title", "Guard"),
+                ("summary", "Retries pass the guard of terminal states first."),
+                ("proposed_kind", "procedure"),
+                ("proposed_parent_id", "n1"),
+                ("evidence_content", "12 passed"),
+                ("evidence_source", "pytest"),
+                ("status", status),
+                ("created_at", "2026-01-03T03:04:05"),
+            ],
+        );
+    }
 }

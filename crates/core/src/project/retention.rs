@@ -29,6 +29,12 @@ pub struct Policy {
     pub compact_by_parent: bool,
     /// Whether only memories of one kind are summed up together.
     pub compact_by_kind: bool,
+    /// Days without change from which on what stands on a branch is put away; never when absent.
+    pub branch_days: Option<u32>,
+    /// Days after a merge from which on what stayed on the branch is put away; never when absent.
+    pub merged_days: Option<u32>,
+    /// Whether what came to the mainline from a branch stays all the same.
+    pub keeps_promoted: bool,
 }
 
 impl Default for Policy {
@@ -44,6 +50,9 @@ impl Default for Policy {
             compact_days: 14,
             compact_by_parent: true,
             compact_by_kind: true,
+            branch_days: None,
+            merged_days: Some(30),
+            keeps_promoted: true,
         }
     }
 }
@@ -65,10 +74,16 @@ pub struct Aged {
     pub parent: String,
     /// The branch that it belongs to; empty for all.
     pub branch: String,
+    /// When that branch was seen to be merged without it.
+    pub merged_at: Option<Timestamp>,
+    /// The branch that it came to the mainline from; empty if from none.
+    pub came_from: String,
     /// Whether it must stay as it is: pinned, or not of the layers that are kept tidy.
     pub is_kept: bool,
     /// Whether it is a sum itself.
     pub is_sum: bool,
+    /// Whether it is of the project's tree. What is not is put away for its branch alone.
+    pub in_tree: bool,
 }
 
 /// What would be put away.
@@ -78,6 +93,8 @@ pub struct Plan {
     pub expired: Vec<i64>,
     /// Memories to be put away, with the reason, by number.
     pub archived: Vec<(i64, String)>,
+    /// Memories to be put away because of the branch that they stand on or came from, with the reason, by number.
+    pub of_branches: Vec<(i64, String)>,
     /// Memories to be summed up, each group by number.
     pub groups: Vec<Vec<i64>>,
 }
@@ -87,11 +104,17 @@ pub fn plan(memories: &[Aged], policy: &Policy, now: Timestamp) -> Plan {
     let mut plan = Plan::default();
     let mut groups: BTreeMap<(&str, &str, &str), Vec<i64>> = BTreeMap::new();
     let age = |since: Timestamp| now.0.saturating_sub(since.0);
+    let days = |since: Timestamp| age(since) / DAY;
     let is_older = |since: Timestamp, days: u32| age(since) > i64::from(days) * DAY;
     for memory in memories.iter().filter(|memory| !memory.is_kept) {
         let protected = policy.protected.contains(&memory.kind);
-        let (changed, unchanged) = (memory.changed_at, age(memory.changed_at) / DAY);
+        let (changed, unchanged) = (memory.changed_at, days(memory.changed_at));
+        if let Some(reason) = of_branch(memory, policy, &days).filter(|_| !protected) {
+            plan.of_branches.push((memory.number, reason));
+            continue;
+        }
         match memory.status {
+            _ if !memory.in_tree => {}
             Status::Candidate if is_older(changed, policy.candidate_days) => plan.expired.push(memory.number),
             Status::Stale if !protected && is_older(changed, policy.stale_days) => {
                 plan.archived.push((memory.number, format!("stale for {unchanged} days")));
@@ -114,6 +137,28 @@ pub fn plan(memories: &[Aged], policy: &Policy, now: Timestamp) -> Plan {
     }
     plan.groups = groups.into_values().filter(|group| group.len() >= policy.compact_least.max(2)).collect();
     plan
+}
+
+/// Why a memory in force is put away because of the branch that it stands on, or came from.
+fn of_branch(memory: &Aged, policy: &Policy, days: &dyn Fn(Timestamp) -> i64) -> Option<String> {
+    if !matches!(memory.status, Status::Active | Status::Stale) {
+        return None;
+    }
+    let unchanged = days(memory.changed_at);
+    let merged = |name: &str, since: i64| {
+        let is_over = policy.merged_days.is_some_and(|limit| since >= limit.into());
+        is_over.then(|| format!("its branch `{name}` was merged {since} days ago"))
+    };
+    if memory.branch.is_empty() {
+        let came_from =
+            Some(memory.came_from.as_str()).filter(|name| !name.is_empty() && !policy.keeps_promoted);
+        return came_from.and_then(|name| merged(name, unchanged));
+    }
+    let left = memory.merged_at.and_then(|at| merged(&memory.branch, days(at)));
+    left.or_else(|| {
+        let is_over = policy.branch_days.is_some_and(|limit| unchanged >= limit.into());
+        is_over.then(|| format!("unchanged on the branch `{}` for {unchanged} days", memory.branch))
+    })
 }
 
 /// Characters of each text in a sum.
@@ -157,8 +202,11 @@ mod tests {
             changed_at: then,
             parent: String::new(),
             branch: String::new(),
+            merged_at: None,
+            came_from: String::new(),
             is_kept: false,
             is_sum: false,
+            in_tree: true,
         }
     }
 
@@ -177,6 +225,32 @@ mod tests {
         let found = plan(&memories, &Policy::default(), Timestamp(0));
         assert_eq!(found.archived.iter().map(|(n, _)| *n).collect::<Vec<_>>(), [1, 4]);
         assert_eq!((found.expired, found.groups), (vec![6], vec![]));
+    }
+
+    #[test]
+    fn what_stayed_on_a_branch_is_put_away_as_the_settings_say() {
+        let on = |number, days| Aged { branch: "x".into(), ..aged(number, "incident", Status::Active, days) };
+        let merged = |number, ago: i64| Aged { merged_at: Some(Timestamp(-ago * DAY)), ..on(number, 100) };
+        let memories = [
+            on(1, 40),
+            on(2, 39),
+            merged(3, 30),
+            merged(4, 29),
+            Aged { kind: "decision".into(), ..merged(5, 400) },
+            Aged { status: Status::NeedsReview, ..merged(6, 400) },
+            Aged { came_from: "x".into(), ..aged(7, "incident", Status::Active, 31) },
+            Aged { in_tree: false, ..aged(8, "fact", Status::Stale, 400) },
+            Aged { in_tree: false, kind: "fact".into(), ..merged(9, 31) },
+        ];
+        let archived = |policy: Policy| {
+            let policy = Policy { compacts: false, ..policy };
+            plan(&memories, &policy, Timestamp(0)).of_branches.iter().map(|(n, _)| *n).collect::<Vec<_>>()
+        };
+        assert_eq!(archived(Policy::default()), [3, 9]);
+        assert_eq!(archived(Policy { merged_days: None, ..Policy::default() }), [0; 0]);
+        assert_eq!(archived(Policy { branch_days: Some(40), ..Policy::default() }), [1, 3, 4, 9]);
+        assert_eq!(archived(Policy { merged_days: Some(29), ..Policy::default() }), [3, 4, 9]);
+        assert_eq!(archived(Policy { keeps_promoted: false, ..Policy::default() }), [3, 7, 9]);
     }
 
     #[test]

@@ -1,22 +1,28 @@
 //! `import_memory_engine`: takes over a `.memory-engine/` folder: the files that people wrote, its settings, its memories.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strata_core::id::IdKind;
 use strata_store::{
     files::{read_regular, write_atomic},
     foreign,
+    ledger::{MemoryRelation, NewAudit},
 };
 
 use super::{
     decide::{Plan, authorise, decide},
+    incoming::RowKey,
     layered::config,
-    memory_engine::{self, MemoryEngineDatabase},
-    prepare::{Origin, Prepared, prepare},
-    related::relate,
+    memory_engine::{self, IncomingRelation, MemoryEngineDatabase},
+    prepare::{Origin, Prepared, PreparedMemory, prepare},
     report::RowReport,
     settle::settle,
+    waiting,
 };
 use crate::{
     engine::Engine,
@@ -38,6 +44,8 @@ pub struct ImportMemoryEngine;
 const SOURCE: &str = "memory-engine";
 /// The folder that memory-engine keeps in a project.
 const OLDER: &str = ".memory-engine";
+/// Why a candidate of it waits here.
+const WAITED: &str = "waited for a decision in memory-engine";
 /// A larger file is none that people wrote: 4 MiB.
 const MAX_FILE: u64 = 4 << 20;
 
@@ -69,13 +77,19 @@ pub struct Response {
     pub memories: usize,
     /// Memories that were here before.
     pub known: usize,
-    /// Relations between memories that were put down now.
-    pub relations: usize,
     /// Memories that were purged here; they stay out.
     pub purged: usize,
+    /// How many ways in which memories stand to each other were put down now.
+    pub relations: usize,
+    /// Candidates that wait here for a decision now.
+    pub candidates: usize,
+    /// Those that were here before, or whose text is.
+    pub candidates_known: usize,
     /// What is said about rows.
     #[serde(flatten)]
     pub rows: RowReport,
+    /// The same about candidates.
+    pub candidate_rows: RowReport,
     /// What is not taken over.
     pub not_taken_over: Vec<Loss>,
     /// Whether this was only a look.
@@ -112,7 +126,7 @@ impl Operation for ImportMemoryEngine {
         positional: &["path"],
         title: "Import a .memory-engine folder",
         about: "Takes over a project's `.memory-engine/`: `constraints.md`, `team-rules.md` and `decisions.md`, config.yaml as lines of \
-                `.strata/config.toml`, and the memories with their dates, evidence, tree, relations and branches. The folder is only read. Files \
+                `.strata/config.toml`, and the memories with their dates, evidence, tree, relations and branches; what waited for a decision waits for one here. The folder is only read. Files \
                 that are here already are not replaced; running it again adds nothing. Documents are indexed anew from the project's \
                 files. It says what it leaves behind. Begin with a dry run. Secrets are blacked out.",
         effect: Effect::Write,
@@ -173,7 +187,7 @@ impl Response {
             return Ok(());
         }
         let database = foreign::read(&path, &engine.control(call), memory_engine::read)?;
-        let MemoryEngineDatabase { incoming, left, projects, relations } = database;
+        let MemoryEngineDatabase { incoming, candidates, relations, left, projects } = database;
         let loss = |(what, count, why): (&str, u64, &str)| Loss { what: what.into(), count, why: why.into() };
         self.not_taken_over.extend(left.into_iter().map(loss));
         if projects.len() > 1 {
@@ -192,9 +206,76 @@ impl Response {
             false => Plan { new: (0..prepared.memories.len()).collect(), ..Plan::default() },
         };
         self.store(engine, call, &origin, (&prepared, &plan))?;
-        if !self.dry_run {
-            self.relations = relate(engine, call, &origin, (&prepared, &relations))?;
+        self.relate(engine, call, &origin, (&prepared, &relations))?;
+        let waiting = prepare(engine, &origin, candidates);
+        self.candidate_rows = RowReport::of(&waiting);
+        let why = |_: &PreparedMemory| WAITED.to_owned();
+        let filed = waiting::file(engine, call, &origin, &waiting, (WAITED, &why), self.dry_run)?;
+        (self.candidates, self.candidates_known) = (filed.added, filed.known);
+        self.purged += filed.purged;
+        Ok(())
+    }
+
+    /// Puts down how the memories stand to each other, as far as that is not known yet.
+    fn relate(
+        &mut self,
+        engine: &Engine,
+        call: &Call<'_>,
+        origin: &Origin,
+        (prepared, relations): (&Prepared, &[IncomingRelation]),
+    ) -> Result<(), Error> {
+        let id = |key: &RowKey| key.id(IdKind::Memory, &origin.source, &origin.scope, "").to_string();
+        if !engine.is_initialised()? {
+            let come: HashSet<&str> = prepared.memories.iter().map(|row| row.new.id.as_str()).collect();
+            let is_told = |key: &RowKey| come.contains(id(key).as_str());
+            self.relations = relations.iter().filter(|r| is_told(&r.source) && is_told(&r.target)).count();
+            return Ok(());
         }
+        let will_come: HashSet<&str> = match self.dry_run {
+            true => prepared.memories.iter().map(|row| row.new.id.as_str()).collect(),
+            false => HashSet::new(),
+        };
+        let (new, to_come, lost) = engine.read(call, |r| {
+            let (mut new, mut to_come, mut lost) = (Vec::new(), 0, 0);
+            for one in relations {
+                let (source, target) = (id(&one.source), id(&one.target));
+                match (r.memory(&source)?, r.memory(&target)?) {
+                    (Some(source), Some(target)) => {
+                        let (source, relation, target) = (source.number, one.relation, target.number);
+                        let known = r.memory_relations(source)?;
+                        let is_it = |k: &MemoryRelation| {
+                            (k.source, k.relation, k.target) == (source, relation, target)
+                        };
+                        if !known.iter().any(is_it) {
+                            new.push(MemoryRelation {
+                                source,
+                                relation,
+                                target,
+                                at: one.at.unwrap_or(origin.now),
+                            });
+                        }
+                    }
+                    _ if will_come.contains(source.as_str()) || will_come.contains(target.as_str()) => {
+                        to_come += 1
+                    }
+                    _ => lost += 1,
+                }
+            }
+            Ok((new, to_come, lost))
+        })?;
+        if lost > 0 {
+            let why = "one of the two memories was left out, or was purged here".to_owned();
+            self.not_taken_over.push(Loss { what: "relations of memories".into(), count: lost, why });
+        }
+        self.relations = new.len() + to_come;
+        if self.dry_run || new.is_empty() {
+            return Ok(());
+        }
+        engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
+            let line = NewAudit::new(call.principal, call.face, "relate", &self.project);
+            let seq = w.record(&NewAudit { reason: "imported from memory-engine", ..line })?;
+            w.relate_memories(&new, seq)
+        })?;
         Ok(())
     }
 
@@ -352,17 +433,17 @@ impl Render for Response {
         let would = if self.dry_run { "would import" } else { "imported" };
         let added = self.files.iter().filter(|file| file.status == "added").count();
         let text = format!(
-            "{would} {} and {} from {} into {} ({} known already)",
-            match self.relations {
-                0 => counted(self.memories, "memory"),
-                many => format!("{} with {}", counted(self.memories, "memory"), counted(many, "relation")),
-            },
+            "{would} {}, {}, {} and {} from {} into {} ({} known already)",
+            counted(self.memories, "memory"),
+            counted(self.relations, "relation"),
+            counted(self.candidates, "candidate"),
             counted(added, "file"),
             self.path,
             self.project,
             self.known
         );
-        let mut document = self.rows.render(Document::new().note(Mark::Good, text));
+        let mut document =
+            self.candidate_rows.render(self.rows.render(Document::new().note(Mark::Good, text)));
         for file in self.files.iter().filter(|file| file.status != "added" && file.status != "known") {
             document = document.note(Mark::Warning, format!("{}: {}", file.name, file.status));
         }

@@ -32,8 +32,8 @@ const REST: i64 = HOUR;
 /// Which tasks, and how.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct Request {
-    /// Only this task: consolidate, contradictions, wiki, drift, trash, index, jobs, l0
-    /// or accesses.
+    /// Only this task: consolidate, contradictions, wiki, drift, trash, index, jobs, l0,
+    /// accesses, vault or branches.
     pub task: Option<String>,
     /// Also do what is not due yet.
     pub force: Option<bool>,
@@ -78,7 +78,7 @@ impl Operation for Maintain {
         positional: &[],
         title: "Do the upkeep that is due",
         about: "Does the upkeep that is due: distils sessions and files contradictions for review every night, reports drift every week, archives what has lain in \
-                the trash for 30 days, compiles the wiki where there is one, tidies the index, removes old jobs and old entries of the access log. Run it \
+                the trash for 30 days, compiles the wiki where there is one, tidies the index, removes old jobs and old entries of the access log, archives what the settings have due of a project's branches. Run it \
                 from a schedule, as often as you like: each task is done once when it is due, by one process. A task that \
                 fails does not stop the others; the command then ends with 1. A server that has been idle for ten minutes \
                 does the same, unless `[maintain] idle = false` in config.toml.",
@@ -96,7 +96,8 @@ impl Operation for Maintain {
         }
         let system = Principal::new(PrincipalKind::System, "maintain").on_behalf_of(call.principal);
         let as_system = Call { principal: &system, ..*call };
-        for task in chosen.into_iter().filter(|task| (task.applies)(engine)) {
+        let has_place = |task: &&Task| !task.of_project || call.scope.project.is_some();
+        for task in chosen.into_iter().filter(|task| (task.applies)(engine)).filter(has_place) {
             let outcome = attend(engine, &as_system, task, request.force.unwrap_or(false), dry_run)?;
             response.failed += usize::from(outcome.status == FAILED);
             response.tasks.push(outcome);
@@ -119,8 +120,9 @@ pub fn overdue(engine: &Engine, r: &LedgerRead<'_>) -> Result<Vec<&'static str>,
     let now = engine.clock().now();
     let born = r.created_at()?;
     let mut names = Vec::new();
-    for task in TASKS.iter().filter(|task| (task.applies)(engine)) {
-        let last = r.last_done(&kind(task))?.and_then(|job| job.finished_at).unwrap_or(born);
+    for task in TASKS.iter().filter(|task| (task.applies)(engine) && !task.of_project) {
+        let last =
+            r.last_done(&format!("maintain:{}", task.name))?.and_then(|job| job.finished_at).unwrap_or(born);
         if now.0.saturating_sub(last.0) > 2 * task.every {
             names.push(task.name);
         }
@@ -143,9 +145,14 @@ fn chosen(name: Option<&str>) -> Result<Vec<&'static Task>, Error> {
     }
 }
 
-/// The kind of a task's jobs.
-fn kind(task: &Task) -> String {
-    format!("maintain:{}", task.name)
+/// The kind of a task's jobs; where it is one of a project, of the caller's.
+fn kind(task: &Task, call: &Call<'_>) -> String {
+    match call.scope.project.as_deref().filter(|_| task.of_project) {
+        Some(project) => {
+            format!("maintain:{}:{}", task.name, &blake3::hash(project.as_bytes()).to_hex()[..16])
+        }
+        None => format!("maintain:{}", task.name),
+    }
 }
 
 /// What is on record of a task.
@@ -156,7 +163,7 @@ struct Record {
 }
 
 fn record(engine: &Engine, call: &Call<'_>, task: &Task) -> Result<Record, Error> {
-    let kind = kind(task);
+    let kind = kind(task, call);
     let now = engine.clock().now().0;
     let (done, last) = engine.existing_ledger()?.read(&engine.control(call), |r| {
         Ok((r.last_done(&kind)?, r.jobs(Some(&kind), 1)?.into_iter().next()))
@@ -193,7 +200,7 @@ fn attend(
     if dry_run {
         return Ok(outcome("due", task.about.to_owned(), known.last_done));
     }
-    let Some(job) = Job::start_alone(engine, call, &kind(task))? else {
+    let Some(job) = Job::start_alone(engine, call, &kind(task, call))? else {
         return Ok(outcome("busy", "another process is at it".to_owned(), known.last_done));
     };
     let result = (task.run)(engine, call);

@@ -106,6 +106,8 @@ pub struct Draft {
     pub rule: Option<RuleAttributes>,
     /// The word under which storing it goes on record.
     pub action: &'static str,
+    /// Who wrote it, where that is not who stores it: what is only put elsewhere stays its writer's. The audit names who did that.
+    pub writer: Option<String>,
 }
 
 impl Draft {
@@ -149,6 +151,7 @@ impl Draft {
             kind,
             rule: None,
             action: Action::Remember.as_str(),
+            writer: None,
         })
     }
 
@@ -182,6 +185,7 @@ impl Draft {
             route: None,
             rule: None,
             action: Action::Update.as_str(),
+            writer: None,
         }
     }
 }

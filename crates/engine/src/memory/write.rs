@@ -219,7 +219,11 @@ pub(crate) fn store_judged(
     let new = NewMemory { state: State { status: judged.status, ..new.state }, ..new };
     let ledger = engine.ledger(call)?;
     let text = (new.title.as_str(), draft.text.as_str());
-    let noticed = noticing::look(engine, ledger, &engine.control(call), text, &draft.scope, &new.writer)?;
+    // What is not in force tells the graph nothing.
+    let noticed = match judged.status.is_live() {
+        true => noticing::look(engine, ledger, &engine.control(call), text, &draft.scope, &new.writer)?,
+        false => Noticed::default(),
+    };
     let plan = Plan { predecessor: judged.predecessor, reason: judged.reason.to_owned(), similar: None };
     let stored = ledger.write(&engine.control(call), engine.clock().now(), |w| {
         let stored = commit(w, call, &actor, (draft.action, &new), &plan, &noticed)?;
@@ -329,7 +333,7 @@ fn stored_bands(draft: &Draft) -> Vec<i64> {
     draft.bands.iter().map(|b| b.cast_signed()).collect()
 }
 
-/// The row of a draft, written by `writer`, replacing `predecessor`.
+/// The row of a draft, written by `writer` unless the draft says by whom, replacing `predecessor`.
 pub(crate) fn new_memory(
     engine: &Engine,
     writer: &Principal,
@@ -341,6 +345,7 @@ pub(crate) fn new_memory(
     let now = engine.clock().now();
     let salt = engine.ids().salt();
     let id = Id::from_bits(IdKind::Memory, engine.ids().bits());
+    let written_by = draft.writer.clone().unwrap_or_else(|| writer.to_string());
     NewMemory {
         kind: draft.kind.clone(),
         title: draft.title.clone().unwrap_or_default(),
@@ -375,7 +380,7 @@ pub(crate) fn new_memory(
             .cloned()
             .chain(draft.evidence.iter().map(|t| evidence(t, now)))
             .collect(),
-        ..NewMemory::new(id, &draft.text, &writer.to_string(), now, salt)
+        ..NewMemory::new(id, &draft.text, &written_by, now, salt)
     }
 }
 

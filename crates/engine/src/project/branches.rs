@@ -10,11 +10,12 @@ pub mod list;
 pub mod merged;
 pub mod promote;
 
-pub(crate) use fold::BRANCH;
+pub(crate) use fold::{BRANCH, close_if_left_by_all, merged_at};
 pub(crate) use merged::no_project;
 
 use std::{
     borrow::Cow,
+    collections::HashSet,
     path::Path,
     sync::{Mutex, PoisonError},
 };
@@ -151,8 +152,7 @@ fn look(engine: &Engine, call: &Call<'_>) -> Option<Scope> {
         branches => {
             let git = Git::open(root).ok()?;
             is_whole = fold::follow(engine, call, &git, project, &branches);
-            let is_wide = engine.settings().config.project.retrieval.include_ancestor_branch_memory;
-            seen(&git, call.scope, &stored()?, is_wide).ok()?
+            seen(&git, call.scope, &stored()?, Reach::of(engine)).ok()?
         }
     };
     if is_whole {
@@ -162,9 +162,27 @@ fn look(engine: &Engine, call: &Call<'_>) -> Option<Scope> {
     Some(scope)
 }
 
-/// What a reader at what is checked out sees of the `stored` branches: with `is_wide`, also those that its own was made
-/// from.
-fn seen(git: &Git, standing: &Scope, stored: &[String], is_wide: bool) -> Result<Scope, Fault> {
+/// How far a reader sees beyond the own branch and the mainline.
+#[derive(Clone, Copy)]
+struct Reach {
+    /// To the branches that its own was made from.
+    ancestors: bool,
+    /// To those that are gone from the repository.
+    gone: bool,
+}
+
+impl Reach {
+    fn of(engine: &Engine) -> Self {
+        let settings = &engine.settings().config.project.retrieval;
+        Self {
+            ancestors: settings.include_ancestor_branch_memory,
+            gone: settings.include_historical_branch_memory_by_default,
+        }
+    }
+}
+
+/// What a reader at what is checked out sees of the `stored` branches.
+fn seen(git: &Git, standing: &Scope, stored: &[String], reach: Reach) -> Result<Scope, Fault> {
     let here = git.here()?;
     let mut scope = standing.place();
     if here.branch.is_some() {
@@ -173,18 +191,25 @@ fn seen(git: &Git, standing: &Scope, stored: &[String], is_wide: bool) -> Result
     let others: Vec<&String> = stored.iter().filter(|name| Some(*name) != scope.branch.as_ref()).collect();
     let (lines, others): (Vec<&String>, Vec<&String>) = others.into_iter().partition(|b| git.mainline.is(b));
     scope.ancestors.extend(lines.into_iter().cloned());
-    let (Some(_), Some(commit)) = (&here.branch, &here.commit) else { return Ok(scope) };
-    if others.is_empty() || !is_wide {
+    let commit = here.commit.filter(|_| here.branch.is_some() && reach.ancestors);
+    if others.is_empty() || (commit.is_none() && !reach.gone) {
         return Ok(scope);
     }
-    let own = git.repository.commit_ids(Range {
-        after: &git.mainline.tips,
-        up_to: std::slice::from_ref(commit),
-        limit: MAX_OWN,
-        first_parents: false,
-    })?;
+    let own = match &commit {
+        Some(commit) => git.repository.commit_ids(Range {
+            after: &git.mainline.tips,
+            up_to: std::slice::from_ref(commit),
+            limit: MAX_OWN,
+            first_parents: false,
+        })?,
+        None => HashSet::new(),
+    };
     for name in others {
-        if git.tip(name)?.is_some_and(|tip| own.contains(&tip)) {
+        let is_seen = match git.tip(name)? {
+            Some(tip) => own.contains(&tip),
+            None => reach.gone,
+        };
+        if is_seen {
             scope.ancestors.push(name.clone());
         }
     }

@@ -14,5 +14,7 @@ mod rules;
 pub mod shape;
 pub mod trace;
 pub mod tree;
+mod uncommitted;
 
 pub use cache::Kept;
+pub(crate) use uncommitted::Looked;

@@ -35,6 +35,7 @@ const WORDING: f32 = 0.30;
 const INTENT: f32 = 0.06;
 const BRANCH: f32 = 0.06;
 const FRESHNESS: f32 = 0.02;
+const UNCOMMITTED: f32 = 0.04;
 /// What a memory loses whose ground has moved, and one that is disputed.
 const STALE: f32 = 0.10;
 const DISPUTED: f32 = 0.03;
@@ -49,6 +50,7 @@ pub struct Focus {
     symbols: Vec<String>,
     branch: Option<String>,
     intent: Option<Intent>,
+    uncommitted: Vec<Place>,
 }
 
 /// How near a hit is to the work: each between 0 and 1, and what they add to the score together.
@@ -68,6 +70,8 @@ pub struct Nearness {
     pub branch: f32,
     /// How new its source is.
     pub freshness: f32,
+    /// Whether it is, or is about, a file whose change is not committed.
+    pub uncommitted: f32,
     /// What was added to its score.
     pub added: f32,
 }
@@ -91,12 +95,19 @@ impl Focus {
                 .collect(),
             branch: branch.filter(|branch| !branch.is_empty()).map(str::to_owned),
             intent: intent.filter(|intent| *intent != Intent::Unknown),
+            uncommitted: Vec::new(),
         };
         let is_nothing = focus.files.is_empty()
             && focus.symbols.is_empty()
             && focus.branch.is_none()
             && focus.intent.is_none();
         (!is_nothing).then_some(focus)
+    }
+
+    /// The same, with files that are being changed although nobody named them.
+    pub fn beside(mut self, uncommitted: &[String]) -> Self {
+        self.uncommitted = uncommitted.iter().take(FILES).map(|file| Place::of(file)).collect();
+        self
     }
 
     /// The text that is searched for: the query, and the symbols that it does not name.
@@ -143,6 +154,9 @@ impl Focus {
             intent: 0.0,
             branch: 0.0,
             freshness: freshness(item, now),
+            uncommitted: f32::from(u8::from(
+                place.as_ref().is_some_and(|here| self.uncommitted.iter().any(|file| here.is_same(file))),
+            )),
             added: 0.0,
         };
         let mut lost = 0.0;
@@ -166,6 +180,7 @@ impl Focus {
             + INTENT * near.intent
             + BRANCH * near.branch
             + FRESHNESS * near.freshness
+            + UNCOMMITTED * near.uncommitted
             - lost;
         near
     }

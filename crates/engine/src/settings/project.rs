@@ -33,7 +33,7 @@ pub struct Runtime {
     pub auto_index_on_start: bool,
     /// Whether files whose size and time are as before are passed over; if not, each is read and compared by its text.
     pub incremental_indexing: bool,
-    /// Whether the repository's own index tells which files are as before.
+    /// Whether a look notes the commit that it is of, and another checkout is noticed without delay.
     pub git_aware_sync: bool,
     /// Whether a retrieval looks which files were changed and not committed.
     pub check_git_status_on_retrieval: bool,
@@ -81,7 +81,7 @@ pub struct Retrieval {
     pub include_ancestor_branch_memory: bool,
     /// Whether those of the mainline are shown on other branches.
     pub include_mainline_fallback: bool,
-    /// Whether those of branches that are gone are shown.
+    /// Whether those of branches that are gone are shown, as far as they were not archived.
     pub include_historical_branch_memory_by_default: bool,
 }
 
@@ -136,7 +136,7 @@ pub struct BranchMemory {
     pub branch_scope_on_feature_work: FeatureScope,
     /// Whether a memory of a branch becomes the mainline's by hand only where the call confirms it.
     pub mainline_promotion_requires_confirmation: bool,
-    /// Days after its last change from which on an unfolded memory of a branch is archived; never when absent.
+    /// Days without change from which on a memory that stands on a branch is archived; never when absent.
     pub branch_memory_retention_days: Option<u32>,
     /// Parts of a system where the same statement with another value is a matter for a person: `auth`, `schema`,
     /// `state_machine`, `retry`, any other word, or `name: word, word*` with the words that tell of it.
@@ -259,7 +259,7 @@ pub struct BranchCleanup {
     pub archive_deleted_branch_memories: bool,
     /// Days after the merge from which on what did not fold is archived.
     pub archive_merged_branch_memories_after_days: u32,
-    /// Whether what became the mainline's stays.
+    /// Whether what came to the mainline from a branch stays; if not, it is archived as what did not fold is.
     pub preserve_promoted_mainline_knowledge: bool,
 }
 

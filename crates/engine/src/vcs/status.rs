@@ -126,6 +126,23 @@ impl Repository {
         Ok(status)
     }
 
+    /// The files within the project whose change is not committed, by path. Files that git does not know are not looked for.
+    ///
+    /// # Errors
+    /// The index or the commit that is checked out cannot be read.
+    pub fn changed(&self) -> Result<Vec<String>, Fault> {
+        let Some(index) = self.index()? else { return Ok(Vec::new()) };
+        let mut status = Status::default();
+        self.compare_index(&index, &mut status)?;
+        let mut paths = status.staged;
+        paths.extend(status.modified);
+        paths.extend(status.renamed.into_iter().map(|renamed| renamed.to));
+        paths.sort();
+        paths.dedup();
+        paths.truncate(LISTED);
+        Ok(paths)
+    }
+
     fn index(&self) -> Result<Option<gix::index::File>, Fault> {
         if !self.repo.index_path().is_file() {
             return Ok(None);

@@ -23,7 +23,7 @@ use crate::repository::Checkout;
 
 /// A person who works in a directory, as a face sets it up.
 pub(crate) struct Desk {
-    engine: Engine,
+    pub(crate) engine: Engine,
     scope: Scope,
 }
 
@@ -36,7 +36,7 @@ impl Desk {
         Self { engine, scope }
     }
 
-    fn key(&self) -> &str {
+    pub(crate) fn key(&self) -> &str {
         self.scope.project.as_deref().expect("a project")
     }
 
@@ -85,12 +85,12 @@ impl Desk {
         self.run_as(PrincipalKind::Human, Toolset::Project, tool, arguments).expect(tool)
     }
 
-    fn remember(&self, text: &str) {
+    pub(crate) fn remember(&self, text: &str) {
         self.run_as(PrincipalKind::Human, Toolset::Core, "remember", json!({ "text": text }))
             .expect("stored");
     }
 
-    fn sees(&self, word: &str) -> bool {
+    pub(crate) fn sees(&self, word: &str) -> bool {
         let found = self.run_as(PrincipalKind::Human, Toolset::Core, "recall", json!({ "query": word }));
         found.expect("found")["hits"].to_string().contains(word)
     }

@@ -8,10 +8,13 @@ mod identity;
 mod layout;
 #[path = "../maintain_support/mod.rs"]
 mod maintain_support;
+mod merge;
+mod odd_repositories;
 mod questions;
 mod reflection;
 mod repository;
 mod retrieve;
+mod settings;
 #[path = "../support/mod.rs"]
 mod support;
 mod vcs;

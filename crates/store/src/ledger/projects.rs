@@ -81,11 +81,21 @@ impl LedgerRead<'_> {
         )
     }
 
-    /// The numbers of a project's live memories, by number.
-    pub fn live_of_project(&self, key: &str) -> Result<Vec<i64>, StoreError> {
+    /// How many live memories a project has.
+    pub fn count_live_of_project(&self, key: &str) -> Result<u64, StoreError> {
+        let count = self.transaction.query_one(
+            "SELECT count(*) FROM memories WHERE tenant = $1 AND project = $2
+             AND status IN ('active', 'stale', 'needs_review')",
+            params![self.tenant, key],
+            |row| row.get(0),
+        )?;
+        Ok(count.unwrap_or_default())
+    }
+
+    /// The numbers of a project's memories, of any status, by number.
+    pub fn numbers_of_project(&self, key: &str) -> Result<Vec<i64>, StoreError> {
         self.transaction.query(
-            "SELECT number FROM memories WHERE tenant = $1 AND project = $2
-             AND status IN ('active', 'stale', 'needs_review') ORDER BY number",
+            "SELECT number FROM memories WHERE tenant = $1 AND project = $2 ORDER BY number",
             params![self.tenant, key],
             |row| row.get(0),
         )

@@ -1,25 +1,18 @@
 //! The reviews of an older home: what waits for a decision there waits for one here.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::Value;
 use strata_core::{
-    id::IdKind,
     knowledge::name::{Name, VaultPath},
-    memory::{Kind, Layer, Status},
-    policy::Action,
+    memory::{Kind, Layer},
     scope::{SHARED, Scope},
 };
-use strata_store::{
-    error::StoreError,
-    foreign::{self, ForeignRow},
-    ledger::{LedgerRead, NewAudit, NewMemory, NewReview, State},
-};
+use strata_store::foreign::{self, ForeignRow};
 
 use super::{OlderHome, is_file, text_of};
 use crate::{
-    authority,
     engine::Engine,
     error::Error,
     import::{
@@ -28,9 +21,9 @@ use crate::{
         incoming::{Ending, Findings, Incoming, IncomingMemory, RowKey},
         prepare::{Origin, PreparedMemory, prepare},
         report::RowReport,
+        waiting,
     },
     operation::Call,
-    review,
 };
 
 /// Where they lie in an older home.
@@ -84,22 +77,19 @@ pub(in crate::import) fn take(
     let scope = Scope::user();
     let there = Call { scope: &scope, ..*call };
     let origin = Origin::new(engine, &there, SOURCE_LAYERED);
-    let prepared = prepare(engine, &origin, waiting(&rows));
-    let mut report = ReviewReport { rows: RowReport::of(&prepared), ..ReviewReport::default() };
-    let standing: Vec<Standing> =
-        engine.read(call, |r| prepared.memories.iter().map(|row| Standing::of(r, &row.new)).collect())?;
-    let new = sort(&prepared.memories, &standing, &mut report);
-    let asked: Vec<_> =
-        new.into_iter().map(|row| (candidate(row), ask(engine, home, &origin, row))).collect();
-    report.added = asked.len();
-    if !dry_run && !asked.is_empty() {
-        store(engine, &there, &asked)?;
-    }
-    Ok(report)
+    let prepared = prepare(engine, &origin, of_rows(&rows));
+    let why = |row: &PreparedMemory| reason(home, row);
+    let filed = waiting::file(engine, &there, &origin, &prepared, (TAKEN_OVER, &why), dry_run)?;
+    Ok(ReviewReport {
+        added: filed.added,
+        known: filed.known,
+        purged: filed.purged,
+        rows: RowReport::of(&prepared),
+    })
 }
 
 /// The rows that wait, as memories.
-fn waiting(rows: &[ForeignRow]) -> Incoming {
+fn of_rows(rows: &[ForeignRow]) -> Incoming {
     let mut incoming = Incoming::default();
     for row in rows {
         let fields = Fields { names: COLUMNS, row };
@@ -165,68 +155,11 @@ fn read(fields: &Fields<'_>, key: RowKey, findings: &mut Findings) -> Result<Inc
     })
 }
 
-/// How a text stands here already.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Standing {
-    /// It came in before, or it is in force or waits.
-    Known,
-    /// It was erased, and stays out.
-    Purged,
-    /// Not at all.
-    New,
-}
-
-impl Standing {
-    fn of(r: &LedgerRead<'_>, new: &NewMemory) -> Result<Self, StoreError> {
-        if r.is_purged(new.id.as_str())? {
-            return Ok(Self::Purged);
-        }
-        if r.memory(new.id.as_str())?.is_some() {
-            return Ok(Self::Known);
-        }
-        let same = r.by_content(&r.content_key(&new.identity)?)?;
-        let counts = |status: Status| status == Status::Candidate || status.is_live();
-        let is_known = same.iter().any(|memory| memory.scope == new.scope && counts(memory.state.status));
-        Ok(if is_known { Self::Known } else { Self::New })
-    }
-}
-
-/// Those that are new here, each text once. In a home that was never written to nothing is known: then `standing` is empty.
-fn sort<'p>(
-    rows: &'p [PreparedMemory],
-    standing: &[Standing],
-    report: &mut ReviewReport,
-) -> Vec<&'p PreparedMemory> {
-    let (mut new, mut said) = (Vec::new(), HashSet::new());
-    for (at, row) in rows.iter().enumerate() {
-        match standing.get(at).unwrap_or(&Standing::New) {
-            Standing::Purged => report.purged += 1,
-            Standing::New if said.insert(&row.new.identity) => new.push(row),
-            Standing::New | Standing::Known => report.known += 1,
-        }
-    }
-    new
-}
-
-fn candidate(row: &PreparedMemory) -> NewMemory {
-    NewMemory { state: State { status: Status::Candidate, ..row.new.state }, ..row.new.clone() }
-}
-
-/// The question to a person. It says where the text stands without waiting for the answer.
-fn ask(engine: &Engine, home: &OlderHome, origin: &Origin, row: &PreparedMemory) -> NewReview {
-    let reason = match file_that_says(home, row) {
+/// Why a person is asked. It says where the text stands without waiting for the answer.
+fn reason(home: &OlderHome, row: &PreparedMemory) -> String {
+    match file_that_says(home, row) {
         Some(file) => format!("{TAKEN_OVER}; `{file}` of the vault says it already"),
         None => TAKEN_OVER.to_owned(),
-    };
-    NewReview {
-        id: row.key.id(IdKind::Review, &origin.source, &origin.scope, ""),
-        kind: review::CANDIDATE.into(),
-        target: row.new.id.to_string(),
-        proposal: serde_json::json!({ "approve": { "status": "active" } }).to_string(),
-        reason,
-        proposer: row.new.writer.clone(),
-        created_at: row.new.created_at,
-        salt: engine.ids().salt(),
     }
 }
 
@@ -237,24 +170,4 @@ fn file_that_says(home: &OlderHome, row: &PreparedMemory) -> Option<VaultPath> {
     let path = VaultPath::parse(&format!("{}.md", metadata["domain"].as_str()?)).ok()?;
     let text = text_of(home, &Name::parse(SHARED).ok()?, &path)?;
     text.contains(row.new.body.trim()).then_some(path)
-}
-
-/// Stores them, all or none.
-fn store(engine: &Engine, call: &Call<'_>, asked: &[(NewMemory, NewReview)]) -> Result<(), Error> {
-    let actor = authority::authorise(engine, call, Action::Propose, Layer::P5, "")?;
-    engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
-        for (new, review) in asked {
-            let row = NewAudit {
-                layer: Some(new.state.layer),
-                reason: TAKEN_OVER,
-                after_hash: Some(new.audit_hash()),
-                ..NewAudit::new(&actor, call.face, Action::Propose.as_str(), new.id.as_str()).asking(review)
-            };
-            let seq = w.record(&row)?;
-            w.insert_memory(new, seq)?;
-            w.insert_review(review, seq)?;
-        }
-        authority::seal(w, call, &actor)
-    })?;
-    Ok(())
 }

@@ -20,6 +20,7 @@ use crate::{
     knowledge::{access, l0, vault},
     maintain::{old_indexes, reembed, reindex::index_everything},
     operation::{Call, Operation},
+    project::reflection::retention,
     render::counted,
     wiki,
 };
@@ -37,6 +38,8 @@ pub struct Task {
     pub about: &'static str,
     /// Microseconds from one time to the next.
     pub every: i64,
+    /// Whether it is one of the caller's project, and so due for each by itself.
+    pub of_project: bool,
     /// Whether there is anything for it in a home.
     pub applies: fn(&Engine) -> bool,
     /// Does it, as the system, and says what came of it. It must bear to be done again at once.
@@ -46,11 +49,19 @@ pub struct Task {
 /// Every task, in the order in which they are done: a digest is to stand in the report and in the wiki of the same
 /// night, and to be held against what was known.
 pub const TASKS: &[Task] = &[
-    Task { name: "consolidate", about: "distil sessions", every: 20 * HOUR, applies: always, run: distil },
+    Task {
+        name: "consolidate",
+        about: "distil sessions",
+        every: 20 * HOUR,
+        of_project: false,
+        applies: always,
+        run: distil,
+    },
     Task {
         name: "contradictions",
         about: "file new contradictions for review",
         every: 20 * HOUR,
+        of_project: false,
         applies: always,
         run: find_contradictions,
     },
@@ -58,6 +69,7 @@ pub const TASKS: &[Task] = &[
         name: "wiki",
         about: "compile the wiki",
         every: 20 * HOUR,
+        of_project: false,
         applies: wiki::exists,
         run: compile_wiki,
     },
@@ -65,14 +77,23 @@ pub const TASKS: &[Task] = &[
         name: "drift",
         about: "report drift",
         every: 6 * DAY + 20 * HOUR,
+        of_project: false,
         applies: always,
         run: report_drift,
     },
-    Task { name: "trash", about: "archive old trash", every: 20 * HOUR, applies: always, run: archive_trash },
+    Task {
+        name: "trash",
+        about: "archive old trash",
+        every: 20 * HOUR,
+        of_project: false,
+        applies: always,
+        run: archive_trash,
+    },
     Task {
         name: "index",
         about: "complete and tidy the index",
         every: 20 * HOUR,
+        of_project: false,
         applies: always,
         run: tidy_index,
     },
@@ -80,6 +101,7 @@ pub const TASKS: &[Task] = &[
         name: "jobs",
         about: "end dead jobs, remove old ones",
         every: 20 * HOUR,
+        of_project: false,
         applies: always,
         run: clear_jobs,
     },
@@ -87,6 +109,7 @@ pub const TASKS: &[Task] = &[
         name: "l0",
         about: "bring the index of knowledge up to date",
         every: 20 * HOUR,
+        of_project: false,
         applies: always,
         run: sync_index,
     },
@@ -94,6 +117,7 @@ pub const TASKS: &[Task] = &[
         name: "accesses",
         about: "remove old entries of the access log",
         every: 20 * HOUR,
+        of_project: false,
         applies: always,
         run: prune_accesses,
     },
@@ -101,10 +125,27 @@ pub const TASKS: &[Task] = &[
         name: "vault",
         about: "keep what was edited by hand, thin out old versions, remove what dead writers left",
         every: 20 * HOUR,
+        of_project: false,
         applies: always,
         run: tend_vault,
     },
+    Task {
+        name: "branches",
+        about: "archive what is due of branches that were merged or left",
+        every: 20 * HOUR,
+        of_project: true,
+        applies: has_branches,
+        run: tend_branches,
+    },
 ];
+
+/// Whether the settings have anything archived because of its branch.
+fn has_branches(engine: &Engine) -> bool {
+    let settings = &engine.settings().config.project;
+    let retention = &settings.memory_retention;
+    retention.enabled
+        && (retention.branch_cleanup.enabled || settings.memory.branch_memory_retention_days.is_some())
+}
 
 const fn always(_: &Engine) -> bool {
     true
@@ -229,4 +270,8 @@ fn tend_vault(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
         left => said.push_str(&format!("; {left} unfinished removed")),
     }
     Ok(said)
+}
+
+fn tend_branches(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
+    Ok(format!("{} archived", counted(retention::run::tidy_branches(engine, call)?, "memory")))
 }

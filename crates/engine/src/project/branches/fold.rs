@@ -1,16 +1,19 @@
 //! Memories of a branch that has come to an end: folded into the mainline, archived, or asked about.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use strata_core::{
     id::{Id, IdKind},
     memory::Status,
     policy::Action,
     principal::{Principal, PrincipalKind},
     scope::Scope,
+    time::Timestamp,
 };
 use strata_store::{
     error::StoreError,
-    ledger::{BranchSeen, LedgerWrite, MemoryRow, NewAudit, NewReview, ReviewStatus, State},
+    ledger::{
+        BranchSeen, LedgerRead, LedgerWrite, MemoryRow, NewAudit, NewReview, ReviewRow, ReviewStatus, State,
+    },
 };
 
 use super::{
@@ -24,6 +27,7 @@ use crate::{
     error::Error,
     memory::{draft::Draft, write},
     operation::Call,
+    review,
 };
 
 /// The kind of a review that asks what became of a branch.
@@ -34,6 +38,9 @@ const FOLDED: &str = "branch_fold";
 const MOVED: &str = "branch_rename";
 /// The word on record of a memory whose branch was given up.
 const ABANDONED: &str = "branch_abandon";
+
+/// Says in a review that the branch was merged, and some of its memories stayed behind.
+const MERGED: &str = "merged";
 
 /// Microseconds that a call has for branches that changed. What is left is done by the next one.
 const PATIENCE: i64 = 250_000;
@@ -92,12 +99,14 @@ fn follow_one(engine: &Engine, call: &Call<'_>, git: &Git, project: &str, branch
         Fate::Abandoned => {
             archive_all(engine, call, place, "it was deleted, and nothing has its commits")?;
         }
-        Fate::Unsure(why) => return ask(engine, call, place, &seen, &format!("branch `{branch}`: {why}")),
+        Fate::Unsure(why) => {
+            return ask(engine, call, place, &seen, (&format!("branch `{branch}`: {why}"), false));
+        }
         Fate::Merged(why) => {
             let why = format!("branch `{branch}` was merged: {why}");
             let folded = move_all(engine, call, place, &Target::Mainline, &why)?;
             if !folded.left.is_empty() {
-                return ask(engine, call, place, &seen, &format!("{why}; not all could be folded"));
+                return ask(engine, call, place, &seen, (&format!("{why}; not all could be folded"), true));
             }
             return Ok(ledger.write(&control, engine.clock().now(), |w| w.forget_branch(project, branch))?);
         }
@@ -174,6 +183,7 @@ pub(super) fn move_one(
         Target::Branch(_) => (CURRENT_BRANCH.to_owned(), MOVED),
     };
     draft.supersede_reason = Some(why.to_owned());
+    draft.writer = Some(row.writer.clone());
     Ok(write::store(engine, call, &draft)?.id)
 }
 
@@ -223,7 +233,7 @@ fn ask(
     call: &Call<'_>,
     (project, branch): (&str, &str),
     seen: &BranchSeen,
-    why: &str,
+    (why, is_merged): (&str, bool),
 ) -> Result<(), Error> {
     let rows = of_branch(engine, call, project, branch)?;
     let control = engine.control(call);
@@ -236,7 +246,7 @@ fn ask(
         id: Id::from_bits(IdKind::Review, engine.ids().bits()),
         kind: BRANCH.to_owned(),
         target: latest.id.clone(),
-        proposal: json!({ "branch": branch, "memories": rows.len() }).to_string(),
+        proposal: json!({ "branch": branch, "memories": rows.len(), MERGED: is_merged }).to_string(),
         reason: why.to_owned(),
         proposer: actor.to_string(),
         created_at: engine.clock().now(),
@@ -258,26 +268,63 @@ fn ask(
     Ok(())
 }
 
-/// Closes the question about a branch, if one waits.
+/// Closes the question about a branch that somebody answered, if one waits.
 pub(super) fn answered(
     engine: &Engine,
     call: &Call<'_>,
     (project, branch): (&str, &str),
-    status: ReviewStatus,
+) -> Result<(), Error> {
+    close(engine, call, (project, branch), &|w, review| {
+        let note = "told what became of the branch";
+        let reason = review::on_record(review, note);
+        let line = NewAudit::new(call.principal, call.face, "resolve", &review.target);
+        let seq = w.record(&NewAudit { reason: &reason, ..line })?;
+        w.decide_review(&review.id, ReviewStatus::Approved, &call.principal.to_string(), note, seq)
+    })
+}
+
+/// Takes back the question about a branch on which no memory stands any more.
+pub(crate) fn close_if_left_by_all(
+    engine: &Engine,
+    call: &Call<'_>,
+    (project, branch): (&str, &str),
+) -> Result<(), Error> {
+    if !of_branch(engine, call, project, branch)?.is_empty() {
+        return Ok(());
+    }
+    let note = "no memory stands on the branch any more";
+    close(engine, call, (project, branch), &|w, review| review::withdraw(w, call, review, note))
+}
+
+/// Forgets what was seen of a branch, and decides the question about it, if one waits.
+fn close(
+    engine: &Engine,
+    call: &Call<'_>,
+    (project, branch): (&str, &str),
+    decide: &dyn Fn(&LedgerWrite<'_>, &ReviewRow) -> Result<(), StoreError>,
 ) -> Result<(), Error> {
     let control = engine.control(call);
     let ledger = engine.existing_ledger()?;
     let seen = ledger.read(&control, |r| r.branch_seen(project, branch))?.unwrap_or_default();
     ledger.write(&control, engine.clock().now(), |w| -> Result<(), StoreError> {
         if let Some(review) = w.review(&seen.review)?.filter(|r| r.status == ReviewStatus::Pending) {
-            let audit = NewAudit {
-                reason: "told what became of the branch",
-                ..NewAudit::new(call.principal, call.face, "resolve", &review.target)
-            };
-            let seq = w.record(&audit)?;
-            w.decide_review(&review.id, status, &call.principal.to_string(), "", seq)?;
+            decide(w, &review)?;
         }
         w.forget_branch(project, branch)
     })?;
     Ok(())
+}
+
+/// When it was seen that a branch was merged and some of its memories stayed behind; `None` where it was not.
+pub(crate) fn merged_at(
+    r: &LedgerRead<'_>,
+    project: &str,
+    branch: &str,
+) -> Result<Option<Timestamp>, StoreError> {
+    let Some(seen) = r.branch_seen(project, branch)? else { return Ok(None) };
+    let review = r.review(&seen.review)?.filter(|review| review.kind == BRANCH);
+    let is_merged = |proposal: &str| {
+        serde_json::from_str::<Value>(proposal).is_ok_and(|proposal| proposal[MERGED] == Value::Bool(true))
+    };
+    Ok(review.filter(|review| is_merged(&review.proposal)).map(|review| review.created_at))
 }

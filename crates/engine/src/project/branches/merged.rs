@@ -2,7 +2,6 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strata_store::ledger::ReviewStatus;
 
 use super::fold::{self, Folded, Target};
 use crate::{
@@ -80,7 +79,7 @@ impl Operation for Merged {
             ("folded", fold::move_all(engine, call, place, &Target::Mainline, &why)?)
         };
         if folded.left.is_empty() {
-            fold::answered(engine, call, place, ReviewStatus::Approved)?;
+            fold::answered(engine, call, place)?;
         }
         Ok(Response { branch, outcome, memories: folded.moved, left: folded.left })
     }

@@ -29,8 +29,13 @@ use super::{
     state::{Now, Phase},
 };
 use crate::{
-    authority, engine::Engine, error::Error, maintain::reindex::renew, operation::Call, project::layout,
-    vcs::Repository,
+    authority,
+    engine::Engine,
+    error::Error,
+    maintain::reindex::renew,
+    operation::Call,
+    project::layout,
+    vcs::{self, Repository},
 };
 
 /// Changes that a call waits for where others go on in the background.
@@ -42,9 +47,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// A look that is this quick is taken at every call.
 const QUICK: Duration = Duration::from_millis(5);
 
-/// Pauses between two looks in the background: so many times what one takes, and at least and at most so long. The settings may
-/// lengthen the least.
-const PAUSE: (u32, Duration, Duration) = (25, Duration::from_secs(1), Duration::from_secs(60));
+/// Pauses between two looks in the background: so many times what one takes, and at most so long. The settings say the least, and win.
+const PAUSE: (u32, Duration) = (25, Duration::from_secs(60));
 
 /// How long the background waits without seeing whether it is to end; who ends it wakes it.
 const SLICE: Duration = Duration::from_secs(2);
@@ -185,8 +189,13 @@ pub fn attend(engine: &Engine, call: &Call<'_>) -> Result<(), Error> {
         () if now.look_took <= QUICK => Duration::ZERO,
         () => (now.look_took * 10).max(Duration::from_millis(250)),
     };
-    if is_at_work || now.looked.is_some_and(|looked| looked.elapsed() < fresh) || !is_writable(engine, call)?
-    {
+    // What was checked out meanwhile is seen at once, however long a look takes.
+    let is_other = || {
+        let root = engine.settings().project_root.as_deref().filter(|_| runtime.git_aware_sync);
+        root.and_then(vcs::stamp) != now.stamp
+    };
+    let is_fresh = now.looked.is_some_and(|looked| looked.elapsed() < fresh) && !is_other();
+    if is_at_work || is_fresh || !is_writable(engine, call)? {
         return Ok(());
     }
     let Some(place) = Place::of(engine, call)? else { return Ok(()) };
@@ -250,8 +259,8 @@ pub fn watch(engine: &Engine, cancel: &Cancel, scope: &dyn Fn() -> Scope) {
         let failure = look(engine, &call).err().map(|error| format!("{error}; {}", error.hint()));
         state.set(|now| now.failure = failure);
         let now = state.now();
-        let least = Duration::from_millis(runtime.watcher_debounce_ms.into()).clamp(PAUSE.1, PAUSE.2);
-        let pause = (now.look_took * PAUSE.0).clamp(least, PAUSE.2);
+        let least = Duration::from_millis(runtime.watcher_debounce_ms.into());
+        let pause = (now.look_took * PAUSE.0).min(PAUSE.1).max(least);
         // Where another process is at it, or something failed, there is more to do.
         let is_polled = runtime.optional_file_watcher || now.phase != Phase::Idle || now.failure.is_some();
         let until = is_polled.then(|| Instant::now() + pause);

@@ -31,6 +31,8 @@ pub(crate) struct Now {
     pub(crate) total: u64,
     /// When the files were last looked at to the end.
     pub(crate) looked: Option<Instant>,
+    /// What git had checked out then; see [`crate::vcs::stamp`].
+    pub(crate) stamp: Option<[u8; 32]>,
     /// How long that took.
     pub(crate) look_took: Duration,
     /// Files that could not be read, with the reason; the first of them.

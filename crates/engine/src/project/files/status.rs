@@ -12,7 +12,7 @@ use crate::{
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
     project::{retrieve::meta::Meta, storable},
     render::{Block, Document, Mark, Render},
-    vcs::Repository,
+    vcs::{Fault, Repository},
 };
 
 /// See the module.
@@ -162,12 +162,14 @@ pub fn status(engine: &Engine, call: &Call<'_>) -> Result<Response, Error> {
     let Progress { status, documents, chunks, going_on, last_indexed, last_commit, warnings } =
         Progress::of(engine, call)?;
     let told = last_indexed.map(strata_core::time::Timestamp::to_rfc3339);
-    let mut git = git(&place);
-    git.index_behind_head = git.is_repository && git.head_commit != last_commit;
-    git.last_indexed_commit = last_commit;
-    git.last_git_sync_at = told.clone().filter(|_| git.is_repository);
-    let knowledge_revision = revision(engine, call)?;
+    let (mut git, fault) = git(&place);
     let config = &engine.settings().config.project;
+    if git.is_repository && config.runtime.git_aware_sync {
+        git.index_behind_head = git.head_commit != last_commit;
+        git.last_indexed_commit = last_commit;
+        git.last_git_sync_at.clone_from(&told);
+    }
+    let knowledge_revision = revision(engine, call)?;
     let mut response = Response {
         project_name: name(engine, &place),
         project_root: storable(&place.gate.root().to_string_lossy()),
@@ -180,7 +182,11 @@ pub fn status(engine: &Engine, call: &Call<'_>) -> Result<Response, Error> {
         knowledge_revision,
         index_revision: engine.searcher().index().cursor(engine.tenant())?.mark.seq,
         cache_enabled: config.retrieval.cache_enabled,
-        warnings: warnings.into_iter().chain(engine.settings().config.notices.iter().cloned()).collect(),
+        warnings: warnings
+            .into_iter()
+            .chain(fault)
+            .chain(engine.settings().config.notices.iter().cloned())
+            .collect(),
         git,
         branch_aware_retrieval_enabled: config.retrieval.branch_aware_ranking,
         synchronization_status: match status {
@@ -198,22 +204,31 @@ pub fn status(engine: &Engine, call: &Call<'_>) -> Result<Response, Error> {
     Ok(response)
 }
 
-fn git(place: &Place) -> Git {
+/// What git says, and what it cannot.
+fn git(place: &Place) -> (Git, Option<String>) {
     let mut git = Git { git_available: true, ..Git::default() };
-    let Ok(repository) = Repository::open(place.gate.root()) else { return git };
+    let read =
+        Repository::open(place.gate.root()).and_then(|repository| Ok((repository.head()?, repository)));
+    let (head, repository) = match read {
+        Ok(read) => read,
+        Err(Fault::None) => return (git, None),
+        Err(fault) => return (git, Some(fault.to_string())),
+    };
     git.is_repository = true;
-    if let Ok(head) = repository.head() {
-        (git.current_branch, git.head_commit) = (head.branch, head.commit);
-    }
+    (git.current_branch, git.head_commit) = (head.branch, head.commit);
     if let (Ok(mainline), Some(branch)) = (repository.mainline(), &git.current_branch) {
         git.base_branch = mainline.names.first().filter(|_| !mainline.is(branch)).cloned();
     }
-    if let Ok(status) = repository.status() {
-        git.working_tree_dirty = status.is_dirty();
-        git.staged_files_count = status.staged.len();
-        git.modified_files_count = status.modified.len();
-    }
-    git
+    let fault = match repository.status() {
+        Ok(status) => {
+            git.working_tree_dirty = status.is_dirty();
+            git.staged_files_count = status.staged.len();
+            git.modified_files_count = status.modified.len();
+            None
+        }
+        Err(fault) => Some(fault.to_string()),
+    };
+    (git, fault)
 }
 
 impl Response {

@@ -37,7 +37,7 @@ pub struct Item {
     /// What people call it.
     pub name: String,
     /// Memories in it that hold.
-    pub memories: usize,
+    pub memories: u64,
     /// Where its checkouts were seen.
     pub paths: Vec<String>,
     /// Its other names: the first commit, hashes of remotes, earlier keys, what people call it.
@@ -82,7 +82,7 @@ fn item(
     name: String,
     aliases: &[(String, String)],
 ) -> Result<Item, StoreError> {
-    let mut item = Item { memories: r.live_of_project(&key)?.len(), name, ..Item::default() };
+    let mut item = Item { memories: r.count_live_of_project(&key)?, name, ..Item::default() };
     for (alias, _) in aliases.iter().filter(|(_, of)| *of == key) {
         match alias.strip_prefix(PATH) {
             Some(path) => item.paths.push(path.to_owned()),

@@ -122,6 +122,7 @@ fn draft(engine: &Engine, call: &Call<'_>, gate: &mut Gate, request: &Request) -
         bands: duplicate::bands(&text),
         scope: standing.scope,
         action: "add",
+        writer: None,
         text,
         kind,
         topic_key: None,

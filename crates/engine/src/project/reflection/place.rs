@@ -11,7 +11,7 @@ use crate::{
         branches::{self, Git},
         storable,
     },
-    vcs::MAINLINES,
+    vcs::{Fault, MAINLINES},
 };
 
 /// The place of a write.
@@ -55,8 +55,11 @@ pub fn standing(
     let mut gate = Gate::default();
     let branch = gate.field("current_branch", branch)?.map(|name| storable(&name));
     let commit = gate.field("head_commit", commit)?;
-    let git = Git::of(engine, call).and_then(Result::ok);
-    let here = git.as_ref().and_then(|git| git.here().ok());
+    let git = Git::of(engine, call);
+    let here = git.as_ref().map(|git| git.as_ref().map_err(|fault| *fault).and_then(Git::here));
+    // What stands on a branch that nobody can follow would never come to the mainline.
+    let is_unreadable = matches!(here, Some(Err(Fault::Elsewhere | Fault::Broken(_))));
+    let (git, here) = (git.and_then(Result::ok), here.and_then(Result::ok));
     let is_mainline = |name: &str| match &git {
         Some(git) => git.mainline.is(name),
         None => MAINLINES.contains(&name),
@@ -64,7 +67,7 @@ pub fn standing(
     let is_on_mainline = here.as_ref().is_some_and(|here| here.branch.is_none());
     let (out, at) = match here {
         Some(here) => (here.branch, here.commit),
-        None => (call.scope.branch.clone(), None),
+        None => (call.scope.branch.clone().filter(|_| !is_unreadable), None),
     };
     let (branch, branch_scope) = match branch.or(out) {
         None if is_on_mainline => (None, branches::MAINLINE),

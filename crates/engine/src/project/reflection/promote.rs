@@ -361,6 +361,7 @@ fn draft(
         bands: duplicate::bands(&candidate.text),
         rule: None,
         action: ACTION,
+        writer: None,
     };
     Ok((draft, above))
 }

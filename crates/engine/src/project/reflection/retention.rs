@@ -13,7 +13,7 @@ use strata_core::{
 use strata_store::ledger::{MemoryFilter, MemoryRow};
 
 use super::known::{KINDS, SUM};
-use crate::{engine::Engine, error::Error, operation::Call};
+use crate::{engine::Engine, error::Error, operation::Call, project::branches};
 
 /// A project's memories and what would become of them.
 pub struct Outlook {
@@ -39,16 +39,25 @@ pub fn look(engine: &Engine, call: &Call<'_>) -> Result<Outlook, Error> {
     let mut rows = Vec::new();
     engine.read(call, |r| {
         r.for_each_memory(&filter, |row| {
-            let of_project = row.scope.project == call.scope.project
-                && row.scope.namespace == call.scope.namespace
-                && KINDS.contains(&row.kind.as_str());
+            let of_project =
+                row.scope.project == call.scope.project && row.scope.namespace == call.scope.namespace;
             rows.extend(of_project.then_some(row));
             Ok(())
         })
     })?;
     rows.sort_by_key(|row| row.number);
     let seqs: Vec<i64> = rows.iter().map(|row| row.state_seq).collect();
-    let changed = engine.read(call, |r| r.instants(&seqs))?;
+    let project = call.scope.project.as_deref().unwrap_or_default();
+    let (changed, merged) = engine.read(call, |r| {
+        let mut merged = HashMap::new();
+        for branch in r.branches_of(project)? {
+            if let Some(at) = branches::merged_at(r, project, &branch)? {
+                merged.insert(branch, at);
+            }
+        }
+        Ok((r.instants(&seqs)?, merged))
+    })?;
+    let came_from = came_from(&rows);
     let aged: Vec<Aged> = rows
         .iter()
         .map(|row| Aged {
@@ -59,20 +68,35 @@ pub fn look(engine: &Engine, call: &Call<'_>) -> Result<Outlook, Error> {
             changed_at: changed.get(&row.state_seq).copied().unwrap_or(row.created_at),
             parent: row.parent.clone().unwrap_or_default(),
             branch: row.scope.branch.clone().unwrap_or_default(),
+            merged_at: row.scope.branch.as_ref().and_then(|branch| merged.get(branch)).copied(),
+            came_from: came_from.get(row.id.as_str()).copied().unwrap_or_default().to_owned(),
             is_kept: row.state.pinned,
             is_sum: row.tags.iter().any(|tag| tag == SUM),
+            in_tree: in_tree(row),
         })
         .collect();
-    let count = |status: Status| rows.iter().filter(|row| row.state.status == status).count();
+    let count = |status: Status| rows.iter().filter(|row| in_tree(row) && row.state.status == status).count();
     let counts = Status::ALL.iter().map(|status| (*status, count(*status))).filter(|(_, n)| *n > 0).collect();
     let plan = plan(&aged, &policy(engine), engine.clock().now());
     Ok(Outlook { rows: rows.into_iter().map(|row| (row.number, row)).collect(), plan, counts })
 }
 
+fn in_tree(row: &MemoryRow) -> bool {
+    KINDS.contains(&row.kind.as_str())
+}
+
+/// The branches that memories of the mainline came from, by the id of the memory.
+fn came_from(rows: &[MemoryRow]) -> HashMap<&str, &str> {
+    rows.iter()
+        .filter_map(|row| Some((row.superseded_by.as_deref()?, row.scope.branch.as_deref()?)))
+        .collect()
+}
+
 /// How long what is kept in sight.
 fn policy(engine: &Engine) -> Policy {
-    let config = &engine.settings().config.project.memory_retention;
-    let compaction = &config.compaction;
+    let settings = &engine.settings().config.project;
+    let config = &settings.memory_retention;
+    let (compaction, cleanup) = (&config.compaction, &config.branch_cleanup);
     let mut protected = config.protected_memory_types.clone();
     // The wire's word for it.
     if protected.iter().any(|word| word == "debug") {
@@ -88,5 +112,8 @@ fn policy(engine: &Engine) -> Policy {
         compact_days: compaction.min_age_days,
         compact_by_parent: compaction.require_same_parent_scope,
         compact_by_kind: compaction.require_same_memory_type,
+        branch_days: settings.memory.branch_memory_retention_days,
+        merged_days: cleanup.enabled.then_some(cleanup.archive_merged_branch_memories_after_days),
+        keeps_promoted: cleanup.preserve_promoted_mainline_knowledge,
     }
 }

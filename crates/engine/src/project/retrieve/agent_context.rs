@@ -12,7 +12,7 @@ use strata_core::{
 };
 use strata_lang::layers::PropositionKind;
 
-use super::{cache, candidates, compose, meta, shape::Response};
+use super::{cache, candidates, compose, meta, shape::Response, uncommitted};
 use crate::{
     engine::Engine,
     error::Error,
@@ -77,6 +77,8 @@ pub enum Tracing {
 pub(super) struct Asked {
     pub(super) task: String,
     pub(super) files: Vec<String>,
+    /// Files that were changed and not committed.
+    pub(super) uncommitted: Vec<String>,
     pub(super) symbols: Vec<String>,
     pub(super) budget: u32,
     pub(super) intent: Intent,
@@ -118,6 +120,7 @@ impl Operation for RetrieveAgentContext {
         }
         follow::attend(engine, call)?;
         let mut meta = meta::meta(engine, &asked.scope, request.head_commit.as_deref());
+        meta.uncommitted_files_count = asked.uncommitted.len();
         meta.refuse_degraded(engine)?;
         let key = cache::key(engine, call, &request, &asked, &meta)?;
         let now = engine.clock().now();
@@ -157,15 +160,11 @@ impl Asked {
         let sorts = request.proposition_types.as_deref().map(sorts).transpose()?;
         let settings = &engine.settings().config.project.retrieval;
         let branch = request.current_branch.as_deref().map(str::trim).filter(|branch| !branch.is_empty());
-        let mut scope = match branch.map(storable).filter(|branch| call.scope.branch.as_ref() != Some(branch))
-        {
+        let scope = match branch.map(storable).filter(|branch| call.scope.branch.as_ref() != Some(branch)) {
             // What another branch descends from is not known here.
             Some(branch) => Scope { branch: Some(branch), ..call.scope.place() },
             None => call.scope.clone(),
         };
-        if !settings.include_ancestor_branch_memory {
-            scope.ancestors.clear();
-        }
         Ok(Self {
             task: task.to_owned(),
             symbols,
@@ -176,6 +175,7 @@ impl Asked {
             trace: request.trace.unwrap_or_default(),
             reading,
             files,
+            uncommitted: uncommitted::files(engine, call),
             scope,
         })
     }

@@ -64,7 +64,7 @@ pub(super) fn key(
         (
             (&asked.task, files, symbols, asked.budget, asked.intent, &asked.granularity),
             (&request.proposition_types, asked.trace as u8, &asked.scope, call.principal.to_string()),
-            (head, meta, human::stamp(engine)),
+            (head, meta, human::stamp(engine), &asked.uncommitted),
         )
     );
     Ok(*blake3::hash(everything.as_bytes()).as_bytes())

@@ -148,6 +148,7 @@ fn query(engine: &Engine, asked: &Asked, source: SourceKind) -> Query {
     let branch = asked.scope.branch.as_deref().filter(|_| is_memory && by_branch);
     let intent = is_memory.then_some(asked.intent);
     let focus = Focus::on(&asked.files, &asked.reading.symbols, branch, intent).unwrap_or_default();
+    let focus = focus.beside(&asked.uncommitted);
     Query {
         sources: vec![source],
         floor: Floor::Task,
@@ -261,6 +262,7 @@ fn breakdown(hit: &Hit, row: &MemoryRow) -> Breakdown {
         ("symbol_overlap", f64::from(near.symbol)),
         ("task_intent_compatibility", f64::from(near.intent)),
         ("branch_affinity", f64::from(near.branch)),
+        ("working_tree_source_match", f64::from(near.uncommitted)),
         ("freshness", f64::from(near.freshness)),
         ("importance", row.state.importance),
         ("confidence", row.state.confidence),

@@ -12,7 +12,7 @@ use strata_embed::Semantic;
 use crate::{
     engine::Engine,
     error::Error,
-    operation::Call,
+    operation::{Call, is_default},
     project::{
         files::{progress::Progress, state::Phase},
         storable,
@@ -39,6 +39,9 @@ pub struct Meta {
     /// The commit that is checked out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub head_commit: Option<String>,
+    /// Files that were changed and not committed, where a retrieval looks for them.
+    #[serde(skip_serializing_if = "is_default")]
+    pub uncommitted_files_count: usize,
     /// Whether the branch decided what was seen and took part in the order.
     pub branch_aware_ranking: bool,
     /// Whether repositories can be read.

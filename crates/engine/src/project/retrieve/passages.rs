@@ -82,6 +82,7 @@ impl Passage {
             ("symbol_overlap", f64::from(near.symbol)),
             ("wording", f64::from(near.wording)),
             ("freshness", f64::from(near.freshness)),
+            ("working_tree_source_match", f64::from(near.uncommitted)),
             ("source_quality", quality),
             ("base_score", f64::from(hit.found.hit.score)),
             ("final_score", score),

@@ -105,6 +105,7 @@ impl LedgerRead<'_> {
                      AND (v.decided_by = a.principal OR v.decided_by = a.on_behalf_of) THEN CASE a.action
                          WHEN 'approve' THEN v.status = 'approved'
                          WHEN 'reject' THEN v.status = 'rejected'
+                         WHEN 'withdraw' THEN v.status = 'withdrawn'
                          WHEN 'resolve' THEN v.status = CASE WHEN a.after_hash = a.before_hash
                              THEN 'rejected' ELSE 'approved' END
                      END
@@ -128,7 +129,7 @@ impl LedgerRead<'_> {
     fn decided(&self) -> Result<HashSet<String>, StoreError> {
         let reasons: Vec<String> = self.transaction.query(
             "SELECT reason FROM audit WHERE tenant = $1 AND outcome = 'done'
-                 AND action IN ('approve', 'reject', 'resolve') AND reason LIKE 'rev!_%' ESCAPE '!'",
+                 AND action IN ('approve', 'reject', 'resolve', 'withdraw') AND reason LIKE 'rev!_%' ESCAPE '!'",
             params![self.tenant],
             |row| row.get(0),
         )?;

@@ -31,6 +31,7 @@ use crate::{
     },
     operation::Call,
     project::storable,
+    vcs,
 };
 
 /// Files recorded in one transaction, and indexed before more are recorded.
@@ -70,6 +71,23 @@ pub(super) struct Pass<'e> {
     problems: Vec<String>,
 }
 
+/// What git has checked out, where the settings let it take part.
+struct CheckedOut {
+    /// The commit; `""` without one.
+    commit: String,
+    /// What changes with a checkout.
+    stamp: Option<[u8; 32]>,
+}
+
+impl CheckedOut {
+    fn of(engine: &Engine, place: &Place) -> Self {
+        match engine.settings().config.project.runtime.git_aware_sync {
+            true => Self { stamp: vcs::stamp(place.gate.root()), commit: place.commit() },
+            false => Self { commit: String::new(), stamp: None },
+        }
+    }
+}
+
 /// What differs between the files and the record.
 struct Difference {
     /// Files to read, and what is on record of them; in the order in which they are read.
@@ -89,7 +107,7 @@ impl<'e> Pass<'e> {
     pub(super) fn run(mut self, most: usize) -> Result<Outcome, Error> {
         let began = Instant::now();
         // Read first: what is committed meanwhile counts as not seen.
-        let commit = self.place.commit();
+        let checked_out = CheckedOut::of(self.engine, self.place);
         let seen = walk(&self.place.gate, self.call.cancel);
         self.engine.control(self.call).check()?;
         let difference = self.compare(&seen)?;
@@ -108,21 +126,23 @@ impl<'e> Pass<'e> {
                 self.engine.files().set(|now| (now.phase, now.done, now.total) = (Phase::Rest, 0, behind));
                 self.index(1)?;
             }
-            self.complete(&commit)?;
+            self.complete(checked_out)?;
             return Ok(Outcome::Done(changes));
         }
         let kind = self.place.job();
         let Some(job) = Job::start_alone(self.engine, self.call, &kind)? else { return Ok(Outcome::Busy) };
-        let outcome = self.work(&job, &seen, &commit);
+        let outcome = self.work(&job, &seen, checked_out);
         let told = |c: &Changes| format!("{} new, {} changed, {} gone", c.new, c.changed, c.deleted);
         job.finish(outcome, told).map(Outcome::Done)
     }
 
     /// Everything that was seen is indexed. Notes the commit that it is of, when that is another than before.
-    fn complete(self, commit: &str) -> Result<(), Error> {
+    fn complete(self, of: CheckedOut) -> Result<(), Error> {
         let key = self.place.setting();
         let noted = self.engine.read(self.call, |r| r.setting(&key))?;
-        if noted.as_deref() != Some(commit) && self.engine.is_initialised()? {
+        let commit = of.commit.as_str();
+        let is_new = noted.as_deref() != Some(commit) && !(noted.is_none() && commit.is_empty());
+        if is_new && self.engine.is_initialised()? {
             let ledger = self.engine.ledger(self.call)?;
             let control = self.engine.control(self.call);
             ledger.write(&control, self.engine.clock().now(), |w| w.set_setting(&key, commit))?;
@@ -130,6 +150,7 @@ impl<'e> Pass<'e> {
         self.engine.files().set(|now| {
             now.phase = Phase::Idle;
             now.looked = Some(Instant::now());
+            now.stamp = of.stamp;
             now.problems = self.problems;
         });
         Ok(())
@@ -176,7 +197,7 @@ impl<'e> Pass<'e> {
     }
 
     /// Does what a look found, as the only one.
-    fn work(mut self, job: &Job<'_>, seen: &Walk, commit: &str) -> Result<Changes, Error> {
+    fn work(mut self, job: &Job<'_>, seen: &Walk, of: CheckedOut) -> Result<Changes, Error> {
         // Somebody else may have done some of it before the turn was ours.
         let Difference { read, gone, unchanged } = self.compare(seen)?;
         let mut changes = Changes { unchanged, ..Changes::default() };
@@ -208,7 +229,7 @@ impl<'e> Pass<'e> {
         if total == 0 {
             self.index(changes.deleted)?;
         }
-        self.complete(commit)?;
+        self.complete(of)?;
         Ok(changes)
     }
 

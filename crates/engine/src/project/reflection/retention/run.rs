@@ -1,6 +1,6 @@
 //! `retention_run`: puts away what is old, and sums up what belongs together. Only a look unless it is told otherwise.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use strata_core::{
 };
 use strata_store::{
     error::StoreError,
-    ledger::{EvidenceRow, LedgerWrite, MemoryRelation, MemoryRow, NewAudit, ReviewFilter, ReviewStatus},
+    ledger::{EvidenceRow, LedgerWrite, MemoryRelation, MemoryRow, NewAudit, ReviewFilter},
 };
 
 use super::{Outlook, look, status::Response as Report};
@@ -25,9 +25,9 @@ use crate::{
         write::{self, Judged, Stored},
     },
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
-    project::reflection::known::SUM,
+    project::{branches::close_if_left_by_all, reflection::known::SUM},
     render::{Document, Mark, Render, counted},
-    review::dispute::may_change,
+    review::{self, dispute::may_change},
 };
 
 /// See the module.
@@ -72,7 +72,7 @@ impl Operation for RetentionRun {
         cli: &["project", "retention", "run"],
         positional: &[],
         title: "Put away what is old",
-        about: "Archives stale, replaced and undecided memories of the project that are old, and sums up small ones that belong \
+        about: "Archives stale, replaced and undecided memories of the project that are old, and what the settings have due of branches, and sums up small ones that belong \
                 together: the sum is in force, its sources are archived and lead to it. Constraints, architecture and decisions \
                 are left alone. Nothing is deleted, and `retention_restore` brings each back. Shows what it would do unless \
                 `dry_run` is false.",
@@ -85,9 +85,7 @@ impl Operation for RetentionRun {
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let dry_run = request.dry_run.unwrap_or(true);
         let outlook = look(engine, call)?;
-        let report = Report::of(&outlook);
-        let mut done =
-            Response { dry_run, expired: 0, archived: 0, compacted: Vec::new(), notes: Vec::new(), report };
+        let mut done = Response::of(&outlook, dry_run);
         if !dry_run && !engine.settings().config.project.memory_retention.enabled {
             done.notes.push("`memory_retention.enabled` is false: nothing was done".into());
         } else if !dry_run {
@@ -99,6 +97,11 @@ impl Operation for RetentionRun {
 }
 
 impl Response {
+    fn of(outlook: &Outlook, dry_run: bool) -> Self {
+        let report = Report::of(outlook);
+        Self { dry_run, expired: 0, archived: 0, compacted: Vec::new(), notes: Vec::new(), report }
+    }
+
     fn put_away(&mut self, engine: &Engine, call: &Call<'_>, outlook: &Outlook) -> Result<(), Error> {
         for number in &outlook.plan.expired {
             engine.control(call).check()?;
@@ -107,12 +110,35 @@ impl Response {
                 self.expired += 1;
             }
         }
-        for (number, reason) in &outlook.plan.archived {
+        self.archive(engine, call, outlook, &outlook.plan.archived)?;
+        self.leave_branches(engine, call, outlook)
+    }
+
+    fn archive(
+        &mut self,
+        engine: &Engine,
+        call: &Call<'_>,
+        outlook: &Outlook,
+        due: &[(i64, String)],
+    ) -> Result<(), Error> {
+        for (number, reason) in due {
             engine.control(call).check()?;
             if let Some(row) = outlook.rows.get(number).filter(|row| self.may(call, row)) {
                 status::change(engine, call, row, Status::Archived, (ARCHIVE, reason))?;
                 self.archived += 1;
             }
+        }
+        Ok(())
+    }
+
+    /// Archives what is due because of its branch. A question about a branch that nothing stands on any more is taken back.
+    fn leave_branches(&mut self, engine: &Engine, call: &Call<'_>, outlook: &Outlook) -> Result<(), Error> {
+        let due = &outlook.plan.of_branches;
+        self.archive(engine, call, outlook, due)?;
+        let left = due.iter().filter_map(|(number, _)| outlook.rows.get(number)?.scope.branch.as_deref());
+        let project = call.scope.project.as_deref().unwrap_or_default();
+        for branch in left.collect::<BTreeSet<_>>() {
+            close_if_left_by_all(engine, call, (project, branch))?;
         }
         Ok(())
     }
@@ -139,16 +165,24 @@ impl Response {
     }
 }
 
+/// Archives what the settings have due because of its branch, and says how much that was: what upkeep does of all this.
+///
+/// # Errors
+/// Those of the store.
+pub fn tidy_branches(engine: &Engine, call: &Call<'_>) -> Result<usize, Error> {
+    let outlook = look(engine, call)?;
+    let mut done = Response::of(&outlook, false);
+    done.leave_branches(engine, call, &outlook)?;
+    Ok(done.archived)
+}
+
 /// Puts a candidate away, and takes back the question about it.
 fn expire(engine: &Engine, call: &Call<'_>, row: &MemoryRow) -> Result<(), Error> {
     let reason = "nobody decided about it in time";
     let waiting = ReviewFilter { target: Some(row.id.clone()), ..ReviewFilter::default() };
-    let who = call.principal.to_string();
     engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
         for review in w.reviews(&waiting)? {
-            let line = NewAudit::new(call.principal, call.face, "expire", &review.id);
-            let seq = w.record(&NewAudit { layer: Some(row.state.layer), reason, ..line })?;
-            w.decide_review(&review.id, ReviewStatus::Withdrawn, &who, reason, seq)?;
+            review::withdraw(w, call, &review, reason)?;
         }
         let line = NewAudit::new(call.principal, call.face, "expire", &row.id);
         status::turn(w, &line, row, (Status::Archived, reason))
@@ -262,6 +296,7 @@ fn draft(
         route: None,
         rule: None,
         action: "compact",
+        writer: None,
     }
 }
 

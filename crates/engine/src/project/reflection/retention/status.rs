@@ -102,7 +102,15 @@ impl Response {
                 .map(|(status, count)| Count { status: status.as_str(), count: *count })
                 .collect(),
             expiry_candidates: outlook.plan.expired.iter().map(waited).filter_map(due).take(LISTED).collect(),
-            archive_candidates: outlook.plan.archived.iter().cloned().filter_map(due).take(LISTED).collect(),
+            archive_candidates: outlook
+                .plan
+                .archived
+                .iter()
+                .chain(&outlook.plan.of_branches)
+                .cloned()
+                .filter_map(due)
+                .take(LISTED)
+                .collect(),
             compaction_groups_found: outlook.plan.groups.len(),
             compaction_groups: outlook.plan.groups.iter().take(LISTED).map(titles).collect(),
         }
