@@ -95,7 +95,7 @@ impl Open {
 }
 
 /// Why a decision was taken, as its audit row says it: which review, and the person's words.
-fn on_record(review: &ReviewRow, note: &str) -> String {
+pub(crate) fn on_record(review: &ReviewRow, note: &str) -> String {
     if note.is_empty() { review.id.clone() } else { format!("{}: {note}", review.id) }
 }
 

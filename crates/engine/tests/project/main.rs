@@ -7,6 +7,7 @@ mod identity;
 mod layout;
 #[path = "../maintain_support/mod.rs"]
 mod maintain_support;
+mod promotion;
 mod questions;
 mod reflection;
 mod repository;

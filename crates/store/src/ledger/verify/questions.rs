@@ -92,7 +92,7 @@ impl LedgerRead<'_> {
     }
 
     /// Reviews that stand as no line of the audit left them. The line of a decision says in its reason which review it
-    /// decides and what the person said of it; of one that came decided from another store only the question is on
+    /// decides and what was said of it; of one that came decided from another store only the question is on
     /// record, and of one that a purge emptied no word is left.
     fn otherwise_decided(&self) -> Result<Vec<QuestionFinding>, StoreError> {
         let decided = self.decided()?;
@@ -107,6 +107,7 @@ impl LedgerRead<'_> {
                          WHEN 'reject' THEN v.status = 'rejected'
                          WHEN 'resolve' THEN v.status = CASE WHEN a.after_hash = a.before_hash
                              THEN 'rejected' ELSE 'approved' END
+                         WHEN 'expire' THEN v.status = 'withdrawn'
                      END
              END IS TRUE
              FROM reviews v
@@ -128,7 +129,7 @@ impl LedgerRead<'_> {
     fn decided(&self) -> Result<HashSet<String>, StoreError> {
         let reasons: Vec<String> = self.transaction.query(
             "SELECT reason FROM audit WHERE tenant = $1 AND outcome = 'done'
-                 AND action IN ('approve', 'reject', 'resolve') AND reason LIKE 'rev!_%' ESCAPE '!'",
+                 AND action IN ('approve', 'reject', 'resolve', 'expire') AND reason LIKE 'rev!_%' ESCAPE '!'",
             params![self.tenant],
             |row| row.get(0),
         )?;

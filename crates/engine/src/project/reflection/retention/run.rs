@@ -27,7 +27,7 @@ use crate::{
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
     project::reflection::known::SUM,
     render::{Document, Mark, Render, counted},
-    review::dispute::may_change,
+    review::{dispute::may_change, on_record},
 };
 
 /// See the module.
@@ -147,7 +147,8 @@ fn expire(engine: &Engine, call: &Call<'_>, row: &MemoryRow) -> Result<(), Error
     engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
         for review in w.reviews(&waiting)? {
             let line = NewAudit::new(call.principal, call.face, "expire", &review.id);
-            let seq = w.record(&NewAudit { layer: Some(row.state.layer), reason, ..line })?;
+            let said = on_record(&review, reason);
+            let seq = w.record(&NewAudit { layer: Some(row.state.layer), reason: &said, ..line })?;
             w.decide_review(&review.id, ReviewStatus::Withdrawn, &who, reason, seq)?;
         }
         let line = NewAudit::new(call.principal, call.face, "expire", &row.id);
@@ -166,8 +167,7 @@ fn compact(engine: &Engine, call: &Call<'_>, rows: &[&MemoryRow]) -> Result<Opti
         if config.preserve_original_evidence { evidence_of(engine, call, rows)? } else { Vec::new() };
     let archives = config.auto_archive_source_memories;
     let draft = draft(first, rows, (title, text), grounds);
-    let judged =
-        Judged { predecessor: None, reason: "sums up memories that belong together", status: Status::Active };
+    let judged = Judged::new("sums up memories that belong together");
     let now = engine.clock().now();
     let stored = write::store_judged(engine, call, &draft, judged, &|w, stored| {
         if !stored.new {
