@@ -53,6 +53,12 @@ pub enum Conflict {
         /// The sequence of the present state.
         found: i64,
     },
+    /// The caller compared something with memories of a project that have changed since, or become more.
+    #[error("memories of the project changed after sequence {seen}, where the caller had looked")]
+    Overtaken {
+        /// The last sequence that the caller saw.
+        seen: i64,
+    },
     /// A job is held by another worker.
     #[error("job `{id}` is held by {owner}")]
     Leased {

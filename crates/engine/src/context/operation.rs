@@ -167,9 +167,7 @@ fn gather(
     let memories = match query {
         Some(text) => {
             let query = Query { words_only, focus, ..Query::new(text, call.scope, limit) };
-            let (records, used) = found(engine, call, query)?;
-            numbers.extend(used);
-            records
+            found(engine, call, query, &mut numbers)?
         }
         None => shown(&engine.read(call, |r| r.memories(&known(call.scope, limit)))?),
     };
@@ -189,18 +187,20 @@ fn gather(
     Ok(Gathered { classes, numbers })
 }
 
-/// The ids of memories, and the numbers that the index knows them by.
-type Numbers = Vec<(String, i64)>;
-
-/// What a query finds for a task, and the ids and numbers of the memories among it.
-fn found(engine: &Engine, call: &Call<'_>, query: Query) -> Result<(Vec<Record>, Numbers), Error> {
+/// What a query finds for a task; ids and numbers of the memories among it go into `numbers`.
+fn found(
+    engine: &Engine,
+    call: &Call<'_>,
+    query: Query,
+    numbers: &mut HashMap<String, i64>,
+) -> Result<Vec<Record>, Error> {
     let hits = search(engine, call, &Query { floor: Floor::Task, knowledge: true, ..query })?.hits;
     let zone = &engine.settings().zone;
-    let numbers = hits.iter().filter_map(|hit| match &hit.item {
+    numbers.extend(hits.iter().filter_map(|hit| match &hit.item {
         Item::Memory(memory) => Some((memory.id.clone(), memory.number)),
         _ => None,
-    });
-    Ok((hits.iter().map(|hit| HitView::new(hit, zone, false).record()).collect(), numbers.collect()))
+    }));
+    Ok(hits.iter().map(|hit| HitView::new(hit, zone, false).record()).collect())
 }
 
 /// What has no place among the rules and identity.

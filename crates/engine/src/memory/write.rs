@@ -55,6 +55,22 @@ pub struct Stored {
     pub contradicts: Option<Contradicts>,
 }
 
+impl Stored {
+    /// What was there before.
+    pub(crate) fn before(memory: &MemoryRow) -> Self {
+        Self {
+            id: memory.id.clone(),
+            number: memory.number,
+            new: false,
+            kind: memory.kind.clone(),
+            layer: memory.state.layer,
+            superseded: None,
+            similar: None,
+            contradicts: None,
+        }
+    }
+}
+
 /// What the reads before the transaction found.
 struct Plan {
     predecessor: Option<MemoryRow>,
@@ -197,10 +213,22 @@ pub(crate) struct Judged<'a> {
     pub(crate) reason: &'a str,
     /// Where it stands from the start.
     pub(crate) status: Status,
+    /// The sequence at which it was compared with the memories of its project; none of them may have changed since.
+    pub(crate) seen: Option<i64>,
+}
+
+impl<'a> Judged<'a> {
+    /// A memory of its own, in force, that was compared with nothing.
+    pub(crate) fn new(reason: &'a str) -> Self {
+        Self { predecessor: None, reason, status: Status::Active, seen: None }
+    }
 }
 
 /// Stores a draft beside, or in the place of, what its caller compared it with, and what `also` puts down about it in
 /// the same transaction. The same text in force is taken for it; `also` is told.
+///
+/// # Errors
+/// Refusals by the policy; [`Conflict::Overtaken`] when the comparison no longer holds, and nothing is stored.
 pub(crate) fn store_judged(
     engine: &Engine,
     call: &Call<'_>,
@@ -226,6 +254,11 @@ pub(crate) fn store_judged(
     };
     let plan = Plan { predecessor: judged.predecessor, reason: judged.reason.to_owned(), similar: None };
     let stored = ledger.write(&engine.control(call), engine.clock().now(), |w| {
+        if let Some(seen) = judged.seen
+            && w.is_memory_changed_since(&new.scope, seen)?
+        {
+            return Err(Conflict::Overtaken { seen }.into());
+        }
         let stored = commit(w, call, &actor, (draft.action, &new), &plan, &noticed)?;
         also(w, &stored)?;
         Ok(stored)
@@ -396,6 +429,7 @@ pub(crate) fn evidence(text: &str, at: Timestamp) -> EvidenceRow {
     EvidenceRow { kind: kind.to_owned(), reference: text.to_owned(), note: String::new(), at }
 }
 
+/// Stores what was planned, in a transaction that is going on. The same text in force is taken for it.
 fn commit(
     w: &LedgerWrite<'_>,
     call: &Call<'_>,
@@ -412,30 +446,9 @@ fn commit(
             return Err(Conflict::ContentTaken { by: twin.id }.into());
         }
         if let Some(old) = &plan.predecessor {
-            must_be_as_seen(w, old)?;
-            let row = NewAudit {
-                layer: Some(old.state.layer),
-                reason: &plan.reason,
-                before_hash: Some(old.content_hash),
-                after_hash: Some(old.state.superseded().hash(&old.content_hash)),
-                ..NewAudit::new(actor, call.face, "supersede", &old.id)
-            };
-            let seq = w.record(&row)?;
-            w.supersede(old.number, twin.number, &plan.reason, seq)?;
-            w.carry_stated_mentions(old.number, twin.number)?;
-            w.carry_memory_relations(old.number, twin.number, seq)?;
-            authority::seal(w, call, actor)?;
+            replace_by_twin(w, call, actor, (old, &twin), &plan.reason)?;
         }
-        return Ok(Stored {
-            id: twin.id,
-            number: twin.number,
-            new: false,
-            kind: twin.kind,
-            layer: twin.state.layer,
-            superseded,
-            similar: None,
-            contradicts: None,
-        });
+        return Ok(Stored { superseded, ..Stored::before(&twin) });
     }
     let done = Insertion { action, reason: &plan.reason, predecessor: plan.predecessor.as_ref() };
     let (seq, number) = insert(w, call, actor, new, &done)?;
@@ -455,6 +468,29 @@ fn commit(
         similar: None,
         contradicts: None,
     })
+}
+
+/// Lets a memory in force that says word for word what was to be stored take the place of `old`.
+fn replace_by_twin(
+    w: &LedgerWrite<'_>,
+    call: &Call<'_>,
+    actor: &Principal,
+    (old, twin): (&MemoryRow, &MemoryRow),
+    reason: &str,
+) -> Result<(), StoreError> {
+    must_be_as_seen(w, old)?;
+    let row = NewAudit {
+        layer: Some(old.state.layer),
+        reason,
+        before_hash: Some(old.content_hash),
+        after_hash: Some(old.state.superseded().hash(&old.content_hash)),
+        ..NewAudit::new(actor, call.face, "supersede", &old.id)
+    };
+    let seq = w.record(&row)?;
+    w.supersede(old.number, twin.number, reason, seq)?;
+    w.carry_stated_mentions(old.number, twin.number)?;
+    w.carry_memory_relations(old.number, twin.number, seq)?;
+    authority::seal(w, call, actor)
 }
 
 /// What goes on record of a memory that is stored.

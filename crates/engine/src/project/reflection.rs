@@ -3,6 +3,7 @@
 
 pub mod add;
 pub mod evidence_add;
+pub mod grounds;
 pub mod known;
 pub mod place;
 pub mod promote;
@@ -13,3 +14,4 @@ pub mod retention;
 pub mod seed;
 pub mod stale;
 pub mod tree;
+pub mod wire;

@@ -99,6 +99,7 @@ impl Operation for Resolve {
                 return Ok(Response::new(review, request.decision, vec![a.id, b.id], None));
             }
         };
+        must_reach(review, kept, loser)?;
         let actor = may(loser)?;
         settle(engine, call, &actor, (review, &note), (kept, loser))?;
         engine.index_what_was_stored(call);
@@ -130,6 +131,20 @@ fn both(engine: &Engine, call: &Call<'_>, review: &ReviewRow) -> Result<(MemoryR
         }
     }
     Ok((a, b))
+}
+
+/// What a branch says takes the place of nothing that is read elsewhere too.
+fn must_reach(review: &ReviewRow, kept: &MemoryRow, loser: &MemoryRow) -> Result<(), Error> {
+    match &kept.scope.branch {
+        Some(branch) if kept.scope.branch != loser.scope.branch => Err(Error::Conflict {
+            message: format!("memory {} holds on branch {branch} alone, {} elsewhere too", kept.id, loser.id),
+            hint: format!(
+                "`strata review resolve {} keep_both` lets each hold where it stands; decide again once the branch is merged",
+                review.id
+            ),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// The kept one takes the other's place.

@@ -10,6 +10,7 @@ mod layout;
 mod maintain_support;
 mod merge;
 mod odd_repositories;
+mod promotion;
 mod questions;
 mod reflection;
 mod repository;

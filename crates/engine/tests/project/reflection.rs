@@ -17,22 +17,22 @@ use strata_store::ledger::{MemoryFilter, MemoryRow};
 use crate::support::{NOON, Session, with_call};
 
 /// An agent in a project.
-fn session() -> Session {
+pub(crate) fn session() -> Session {
     let mut session = Session::new();
     session.scope = Scope::project("web");
     session
 }
 
-fn reflect(s: &Session, report: Value) -> Value {
+pub(crate) fn reflect(s: &Session, report: Value) -> Value {
     s.ok("reflect_and_write", report)
 }
 
-fn shown(s: &Session, id: &Value) -> Value {
+pub(crate) fn shown(s: &Session, id: &Value) -> Value {
     s.ok("inspect", json!({ "id": id }))
 }
 
 /// The titles of the memories in force of one kind.
-fn titles(s: &Session, kind: &str) -> Vec<String> {
+pub(crate) fn titles(s: &Session, kind: &str) -> Vec<String> {
     let kinds = vec![Kind::parse(kind).expect("a kind")];
     let filter = MemoryFilter { kinds, ..MemoryFilter::default() };
     let rows = with_call(s, |call| s.engine.read(call, |r| r.memories(&filter)).expect("read"));
@@ -47,10 +47,10 @@ fn stored(s: &Session, id: &Value) -> MemoryRow {
     with_call(s, |call| s.engine.read(call, |r| r.memory(id)).expect("read")).expect("stored")
 }
 
-const LESSON: &str =
+pub(crate) const LESSON: &str =
     "The worker read the queue before it took the lock, so two of them took one batch; now it locks first.";
 
-fn bug(outcome: &str) -> Value {
+pub(crate) fn bug(outcome: &str) -> Value {
     json!({
         "task": "Fix crash of the queue worker",
         "outcome": outcome,
@@ -535,7 +535,7 @@ fn memory_engine_c69_a_project_is_told_of_itself_once() {
 }
 
 /// The same session, days later.
-fn later(mut s: Session, days: i64) -> Session {
+pub(crate) fn later(mut s: Session, days: i64) -> Session {
     let clock = ManualClock::at(Timestamp(NOON.0 + days * DAY));
     let settings = s.engine.settings().clone();
     s.engine = Engine::with_sources(settings, Box::new(clock), Box::new(SeededIds::new(1_000_003)));

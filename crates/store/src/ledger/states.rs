@@ -5,7 +5,10 @@
 
 use std::collections::HashMap;
 
-use strata_core::memory::{Layer, Status, Tier};
+use strata_core::{
+    memory::{Layer, Status, Tier},
+    scope::Scope,
+};
 
 use super::{LedgerRead, LedgerWrite, MemoryRow, OPEN, Seq};
 use crate::{
@@ -147,6 +150,17 @@ impl LedgerRead<'_> {
             Some(((*number, *seq), held.state))
         };
         Ok(places.iter().filter_map(then).collect())
+    }
+
+    /// Whether a memory of this namespace and project, on any branch, was stored or changed its state after `seq`.
+    pub fn is_memory_changed_since(&self, scope: &Scope, seq: i64) -> Result<bool, StoreError> {
+        let found = self.transaction.query_one(
+            "SELECT 1 FROM memory_states s JOIN memories m ON m.tenant = s.tenant AND m.number = s.number
+             WHERE s.tenant = $1 AND s.from_seq > $2 AND m.namespace = $3 AND m.project = $4 LIMIT 1",
+            params![self.tenant, seq, &scope.namespace, scope.project.as_deref().unwrap_or("")],
+            |_| Ok(()),
+        )?;
+        Ok(found.is_some())
     }
 
     /// The state of every memory there was at `seq`, by number.

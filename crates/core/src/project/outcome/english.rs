@@ -223,7 +223,9 @@ fn is_rule(mark: &str, subject: &[&str], after: &[&str]) -> bool {
             // A fault that could not be brought about any more is gone; a step that could not be done is not.
             let is_over = after.iter().any(|word| is_among(OVER, word));
             let is_gone = next.is_some_and(|next| is_among(BROUGHT_ABOUT, next)) && is_over;
-            is_vague || is_gone || (mark.starts_with("can") && after.iter().any(|word| is_among(LIMITS, word)))
+            is_vague
+                || is_gone
+                || (mark.starts_with("can") && after.iter().any(|word| is_among(LIMITS, word)))
         }
         "fail" | "fails" | "failed" | "failing" => after.iter().any(|word| is_among(BY_DESIGN, word)),
         _ => false,

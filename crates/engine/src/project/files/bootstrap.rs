@@ -90,7 +90,7 @@ impl Operation for BootstrapProject {
 }
 
 /// What people call the project.
-pub(super) fn name(engine: &Engine, place: &Place) -> String {
+pub(crate) fn name(engine: &Engine, place: &Place) -> String {
     let configured = engine.settings().config.project.name.clone();
     let folder = || place.gate.root().file_name().map(|name| storable(&name.to_string_lossy()));
     configured.or_else(folder).unwrap_or_default()

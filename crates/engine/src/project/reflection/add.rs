@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_core::{
     duplicate,
-    memory::{Kind, Status, Tier},
+    memory::{Kind, Tier},
     project::placement::MAX_DEPTH,
 };
 use strata_store::{
@@ -90,7 +90,7 @@ impl Operation for AddMemoryNode {
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let mut gate = Gate::default();
         let draft = draft(engine, call, &mut gate, &request)?;
-        let judged = Judged { predecessor: None, reason: "", status: Status::Active };
+        let judged = Judged::new("");
         let stored = write::store_judged(engine, call, &draft, judged, &|_, _| Ok(()))?;
         let status = if stored.new { "created" } else { "unchanged" };
         Ok(Response { id: stored.id, number: stored.number, status, redacted: gate.redacted })

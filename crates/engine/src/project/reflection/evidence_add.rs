@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use strata_core::policy::Action;
 use strata_store::ledger::EvidenceRow;
 
-use super::promote::add_evidence;
+use super::grounds::add_evidence;
 use crate::{
     authority,
     engine::Engine,

@@ -10,15 +10,16 @@ use strata_core::{
         areas::Areas,
         gates::Candidate,
         likeness::Node,
-        promotion::{CONFIDENCE, Conflict, Decision, Promotion, decide, merged},
+        promotion::{self, CONFIDENCE, Decision, Promotion, decide, merged},
     },
 };
 use strata_store::{
-    error::StoreError,
+    error::{Conflict, StoreError},
     ledger::{EvidenceRow, LedgerWrite, MemoryRelation, MemoryRow, NewAudit},
 };
 
 use super::{
+    grounds::{add_evidence, add_new},
     known::{compared, like},
     place::Standing,
     tree::parent_of,
@@ -83,7 +84,11 @@ pub struct Incoming<'a> {
     pub parent: Option<String>,
 }
 
-/// Compares a candidate with the memories in force and does with it what the table says.
+/// Times a candidate is compared when others store memories of the project meanwhile.
+const LOOKS: usize = 8;
+
+/// Compares a candidate with the memories in force and does with it what the table says. When somebody else has stored
+/// or changed one by then, it is compared again: of two that say the same at once, the second sees the first.
 ///
 /// # Errors
 /// Refusals by the policy; a conflict when somebody changed what it was compared with.
@@ -92,6 +97,24 @@ pub fn promote(
     call: &Call<'_>,
     incoming: &Incoming<'_>,
     areas: &Areas,
+) -> Result<Outcome, Error> {
+    for _ in 1..LOOKS {
+        let seen = engine.read(call, |r| Ok(r.head()?.seq))?;
+        match compare_and_store(engine, call, incoming, (areas, Some(seen))) {
+            Err(Error::Store(StoreError::Conflict(Conflict::Overtaken { .. }))) => {}
+            done => return done,
+        }
+    }
+    // Rather said twice than lost.
+    compare_and_store(engine, call, incoming, (areas, None))
+}
+
+/// Does it once, unless a memory of the project has changed since `seen`.
+fn compare_and_store(
+    engine: &Engine,
+    call: &Call<'_>,
+    incoming: &Incoming<'_>,
+    (areas, seen): (&Areas, Option<i64>),
 ) -> Result<Outcome, Error> {
     let candidate = incoming.candidate;
     let rows = like(engine, call, &incoming.standing.reader(call), (&candidate.title, &candidate.text))?;
@@ -105,111 +128,156 @@ pub fn promote(
     };
     let decision = decide(&node, &known, areas);
     let target = decision.target.and_then(|at| rows.get(at));
+    let step = Step { engine, call, incoming, decision: &decision, seen };
     match (decision.action, target) {
-        (Promotion::Discard, Some(target)) => discard(engine, call, incoming, &decision, target),
-        (Promotion::NeedsReview, Some(target)) => ask(engine, call, incoming, &decision, target),
-        (Promotion::Supersede | Promotion::Update | Promotion::Merge, Some(target)) => {
-            replace(engine, call, incoming, &decision, target)
-        }
-        _ => create(engine, call, incoming, &decision, &rows),
+        (Promotion::Discard, Some(target)) => step.discard(target),
+        (Promotion::NeedsReview, Some(target)) => step.ask(target),
+        (Promotion::Supersede | Promotion::Update | Promotion::Merge, Some(target)) => step.replace(target),
+        _ => step.create(&rows),
     }
 }
 
-fn create(
-    engine: &Engine,
-    call: &Call<'_>,
-    incoming: &Incoming<'_>,
-    decision: &Decision,
-    rows: &[MemoryRow],
-) -> Result<Outcome, Error> {
-    let (draft, above) = draft(engine, call, incoming)?;
-    let related: Vec<i64> =
-        decision.related.iter().filter_map(|at| rows.get(*at)).map(|r| r.number).collect();
-    let judged = Judged { predecessor: None, reason: decision.reason, status: Status::Active };
-    let now = engine.clock().now();
-    let stored = write::store_judged(engine, call, &draft, judged, &|w, stored| {
-        let to = |target: &i64| MemoryRelation {
-            source: stored.number,
-            relation: Relation::RelatedTo,
-            target: *target,
-            at: now,
+/// A candidate about which the table has decided.
+struct Step<'a, 'c> {
+    engine: &'a Engine,
+    call: &'a Call<'c>,
+    incoming: &'a Incoming<'a>,
+    decision: &'a Decision,
+    /// The sequence up to which the decision knows of the memories in force; `None` lets it stand whatever came after.
+    seen: Option<i64>,
+}
+
+impl Step<'_, '_> {
+    fn create(&self, rows: &[MemoryRow]) -> Result<Outcome, Error> {
+        let (draft, above) = self.draft()?;
+        let related: Vec<i64> =
+            self.decision.related.iter().filter_map(|at| rows.get(*at)).map(|r| r.number).collect();
+        let now = self.engine.clock().now();
+        let stored = self.store(&draft, self.judged(), &|w, stored| {
+            let to = |target: &i64| MemoryRelation {
+                source: stored.number,
+                relation: Relation::RelatedTo,
+                target: *target,
+                at: now,
+            };
+            relate(w, self.call, stored, &related.iter().map(to).collect::<Vec<_>>())
+        })?;
+        Ok(self.outcome(&stored, None).under(above.as_ref()))
+    }
+
+    /// Stores the next version of a memory that says less.
+    fn replace(&self, old: &MemoryRow) -> Result<Outcome, Error> {
+        let (draft, above) = self.draft()?;
+        let draft = self.next_version(draft, old)?;
+        let judged = Judged { predecessor: Some(old.clone()), status: old.state.status, ..self.judged() };
+        let relation = Relation::Supersedes;
+        let now = self.engine.clock().now();
+        let replaces = self.decision.action == Promotion::Supersede;
+        let stored = self.store(&draft, judged, &|w, stored| {
+            let link = MemoryRelation { source: stored.number, relation, target: old.number, at: now };
+            relate(w, self.call, stored, if replaces { std::slice::from_ref(&link) } else { &[] })
+        })?;
+        Ok(self.outcome(&stored, Some(old)).under(above.as_ref()))
+    }
+
+    /// A draft with what it takes over from the memory whose place it takes.
+    fn next_version(&self, mut draft: Draft, old: &MemoryRow) -> Result<Draft, Error> {
+        let (candidate, known) = (self.incoming.candidate, &old.state);
+        if self.decision.action == Promotion::Merge {
+            draft.text = merged(&old.body, &candidate.text);
+            draft.bands = duplicate::bands(&draft.text);
+        }
+        if self.decision.action != Promotion::Supersede {
+            draft.title = (!old.title.is_empty()).then(|| old.title.clone());
+            draft.confidence = known.confidence.max(candidate.confidence);
+        }
+        draft.importance = known.importance.max(candidate.importance);
+        draft.layer = known.layer;
+        draft.tags = united(&old.tags, &candidate.tags);
+        draft.placing.parent = old.parent.clone().or(draft.placing.parent);
+        draft.placing.module_path = old.module_path.clone().or(draft.placing.module_path);
+        draft.topic_key.clone_from(&old.topic_key);
+        draft.metadata = serde_json::from_str(&old.metadata).unwrap_or_default();
+        let mut grounds = self.engine.read(self.call, |r| r.evidence(old.number))?;
+        add_new(&mut grounds, std::mem::take(&mut draft.grounds));
+        draft.grounds = grounds;
+        Ok(draft)
+    }
+
+    /// Stores a candidate beside the memory that it contradicts, marks both, and asks a person which holds.
+    fn ask(&self, against: &MemoryRow) -> Result<Outcome, Error> {
+        let (draft, above) = self.draft()?;
+        let Some(conflict) = &self.decision.conflict else {
+            return Err(Error::Internal("a question without a conflict".into()));
         };
-        relate(w, call, stored, &related.iter().map(to).collect::<Vec<_>>())
-    })?;
-    Ok(Outcome::of(incoming, decision, &stored, None).under(above.as_ref()))
-}
-
-/// Stores the next version of a memory that says less.
-fn replace(
-    engine: &Engine,
-    call: &Call<'_>,
-    incoming: &Incoming<'_>,
-    decision: &Decision,
-    old: &MemoryRow,
-) -> Result<Outcome, Error> {
-    let (mut draft, above) = draft(engine, call, incoming)?;
-    let (candidate, known) = (incoming.candidate, &old.state);
-    if decision.action == Promotion::Merge {
-        draft.text = merged(&old.body, &candidate.text);
-        draft.bands = duplicate::bands(&draft.text);
+        let question = Question::new(self.engine, self.call, against, &difference(conflict)?)?;
+        let judged = Judged { status: Status::NeedsReview, ..self.judged() };
+        // Readers elsewhere do not see what a branch says against it, and a doubt is no contradiction.
+        let marks = against.scope == self.incoming.standing.scope && conflict.axis != CONFIDENCE;
+        let stored = self.store(&draft, judged, &|w, stored| {
+            if !stored.new {
+                return Ok(());
+            }
+            dispute::file(w, self.call, &question, against, (stored, draft.layer))?;
+            if marks {
+                dispute::mark(w, self.call, against.number, self.decision.reason)?;
+            }
+            Ok(())
+        })?;
+        let review = stored.new.then(|| question.id());
+        Ok(Outcome { review, ..self.outcome(&stored, Some(against)).under(above.as_ref()) })
     }
-    if decision.action != Promotion::Supersede {
-        draft.title = (!old.title.is_empty()).then(|| old.title.clone());
-        draft.confidence = known.confidence.max(candidate.confidence);
+
+    /// Keeps what a candidate rests on with the memory that says it already.
+    fn discard(&self, known: &MemoryRow) -> Result<Outcome, Error> {
+        add_evidence(self.engine, self.call, known, &self.incoming.grounds, self.decision.reason)?;
+        Ok(self.outcome(&Stored::before(known), Some(known)))
     }
-    draft.importance = known.importance.max(candidate.importance);
-    draft.layer = known.layer;
-    draft.tags = united(&old.tags, &candidate.tags);
-    draft.placing.parent = old.parent.clone().or(draft.placing.parent);
-    draft.placing.module_path = old.module_path.clone().or(draft.placing.module_path);
-    draft.topic_key.clone_from(&old.topic_key);
-    draft.metadata = serde_json::from_str(&old.metadata).unwrap_or_default();
-    let mut grounds = engine.read(call, |r| r.evidence(old.number))?;
-    add_new(&mut grounds, std::mem::take(&mut draft.grounds));
-    draft.grounds = grounds;
-    let judged = Judged { predecessor: Some(old.clone()), reason: decision.reason, status: known.status };
-    let relation = Relation::Supersedes;
-    let now = engine.clock().now();
-    let replaces = decision.action == Promotion::Supersede;
-    let stored = write::store_judged(engine, call, &draft, judged, &|w, stored| {
-        let link = MemoryRelation { source: stored.number, relation, target: old.number, at: now };
-        relate(w, call, stored, if replaces { std::slice::from_ref(&link) } else { &[] })
-    })?;
-    Ok(Outcome::of(incoming, decision, &stored, Some(old)).under(above.as_ref()))
+
+    fn store(
+        &self,
+        draft: &Draft,
+        judged: Judged<'_>,
+        also: &dyn Fn(&LedgerWrite<'_>, &Stored) -> Result<(), StoreError>,
+    ) -> Result<Stored, Error> {
+        write::store_judged(self.engine, self.call, draft, judged, also)
+    }
+
+    fn judged(&self) -> Judged<'_> {
+        Judged { seen: self.seen, ..Judged::new(self.decision.reason) }
+    }
+
+    /// What would be stored, and the memory above it.
+    fn draft(&self) -> Result<(Draft, Option<MemoryRow>), Error> {
+        let (incoming, scope) = (self.incoming, &self.incoming.standing.scope);
+        let of = (incoming.candidate.kind, incoming.candidate.title.as_str());
+        let above = self.engine.read(self.call, |r| match &incoming.parent {
+            Some(id) => r.memory(id),
+            None => parent_of(r, scope, of, incoming.candidate.module_path.as_deref()),
+        })?;
+        Ok((incoming.draft(above.as_ref().map(|row| row.id.clone()))?, above))
+    }
+
+    fn outcome(&self, stored: &Stored, target: Option<&MemoryRow>) -> Outcome {
+        // What said the same word for word under another title was there before.
+        let action = if stored.new { self.decision.action } else { Promotion::Discard };
+        Outcome {
+            kind: wire_kind(&stored.kind).to_owned(),
+            title: self.incoming.candidate.title.clone(),
+            action: action.as_str(),
+            id: stored.id.clone(),
+            target: target.map(|row| row.id.clone()),
+            similarity: self.decision.likeness.map(|likeness| likeness.score),
+            parent: None,
+            review: None,
+            reason: self.decision.reason,
+            note: None,
+        }
+    }
 }
 
-/// Stores a candidate beside the memory that it contradicts, marks both, and asks a person which holds.
-fn ask(
-    engine: &Engine,
-    call: &Call<'_>,
-    incoming: &Incoming<'_>,
-    decision: &Decision,
-    against: &MemoryRow,
-) -> Result<Outcome, Error> {
-    let (draft, above) = draft(engine, call, incoming)?;
-    let Some(conflict) = &decision.conflict else {
-        return Err(Error::Internal("a question without a conflict".into()));
-    };
-    let question = Question::new(engine, call, against, &proposal(conflict)?)?;
-    let judged = Judged { predecessor: None, reason: decision.reason, status: Status::NeedsReview };
-    // Readers elsewhere do not see what a branch says against it, and a doubt is no contradiction.
-    let marks = against.scope == incoming.standing.scope && conflict.axis != CONFIDENCE;
-    let stored = write::store_judged(engine, call, &draft, judged, &|w, stored| {
-        if !stored.new {
-            return Ok(());
-        }
-        dispute::file(w, call, &question, against, (stored, draft.layer))?;
-        if marks {
-            dispute::mark(w, call, against.number, decision.reason)?;
-        }
-        Ok(())
-    })?;
-    let review = stored.new.then(|| question.id());
-    Ok(Outcome { review, ..Outcome::of(incoming, decision, &stored, Some(against)).under(above.as_ref()) })
-}
-
-/// What differs, through the gate.
-fn proposal(conflict: &Conflict) -> Result<dispute::Difference, Error> {
+/// What the two sides of a conflict differ in, through the gate.
+fn difference(conflict: &promotion::Conflict) -> Result<dispute::Difference, Error> {
     let mut gate = Gate::default();
     let mut passed = |text: &str| gate.field("value", Some(text)).map(Option::unwrap_or_default);
     Ok(dispute::Difference {
@@ -218,68 +286,6 @@ fn proposal(conflict: &Conflict) -> Result<dispute::Difference, Error> {
         values: [passed(&conflict.values[0])?, passed(&conflict.values[1])?],
         score: conflict.score,
     })
-}
-
-/// Keeps what a candidate rests on with the memory that says it already.
-fn discard(
-    engine: &Engine,
-    call: &Call<'_>,
-    incoming: &Incoming<'_>,
-    decision: &Decision,
-    known: &MemoryRow,
-) -> Result<Outcome, Error> {
-    add_evidence(engine, call, known, &incoming.grounds, decision.reason)?;
-    let stored = Stored {
-        id: known.id.clone(),
-        number: known.number,
-        new: false,
-        kind: known.kind.clone(),
-        layer: known.state.layer,
-        superseded: None,
-        similar: None,
-        contradicts: None,
-    };
-    Ok(Outcome::of(incoming, decision, &stored, Some(known)))
-}
-
-/// Adds what a memory rests on that is not with it yet, on record; returns how much that was. Whoever may not write to
-/// its layer adds nothing.
-pub fn add_evidence(
-    engine: &Engine,
-    call: &Call<'_>,
-    memory: &MemoryRow,
-    grounds: &[EvidenceRow],
-    reason: &str,
-) -> Result<usize, Error> {
-    let known = engine.read(call, |r| r.evidence(memory.number))?;
-    let mut all = known.clone();
-    add_new(&mut all, grounds.to_vec());
-    let fresh = all.split_off(known.len());
-    if fresh.is_empty() || !dispute::may_change(call, memory.state.layer) {
-        return Ok(0);
-    }
-    let row = NewAudit {
-        layer: Some(memory.state.layer),
-        reason,
-        before_hash: Some(memory.content_hash),
-        after_hash: Some(memory.content_hash),
-        ..NewAudit::new(call.principal, call.face, "evidence_add", &memory.id)
-    };
-    engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
-        w.record(&row)?;
-        fresh.iter().try_for_each(|evidence| w.add_evidence(memory.number, evidence))
-    })?;
-    Ok(fresh.len())
-}
-
-/// Adds those that are not there yet, whenever they were written.
-fn add_new(known: &mut Vec<EvidenceRow>, more: Vec<EvidenceRow>) {
-    for row in more {
-        let same = |k: &EvidenceRow| k.kind == row.kind && k.reference == row.reference && k.note == row.note;
-        if !known.iter().any(same) {
-            known.push(row);
-        }
-    }
 }
 
 /// Most tags of a memory that was put together.
@@ -317,73 +323,48 @@ pub fn layer_of(kind: &str) -> Layer {
     if kind == "incident" { Layer::P6 } else { Layer::P5 }
 }
 
-/// What would be stored, and the memory above it.
-fn draft(
-    engine: &Engine,
-    call: &Call<'_>,
-    incoming: &Incoming<'_>,
-) -> Result<(Draft, Option<MemoryRow>), Error> {
-    let (candidate, standing) = (incoming.candidate, incoming.standing);
-    let of = (candidate.kind, candidate.title.as_str());
-    let above = engine.read(call, |r| match &incoming.parent {
-        Some(id) => r.memory(id),
-        None => parent_of(r, &standing.scope, of, candidate.module_path.as_deref()),
-    })?;
-    let draft = Draft {
-        text: candidate.text.clone(),
-        kind: Kind::parse(candidate.kind).map_err(|e| Error::parse("kind", &e))?,
-        title: Some(candidate.title.clone()).filter(|title| !title.is_empty()),
-        layer: layer_of(candidate.kind),
-        topic_key: None,
-        supersedes: None,
-        supersede_reason: None,
-        tags: candidate.tags.clone(),
-        confidence: candidate.confidence,
-        importance: candidate.importance,
-        source: Some(incoming.source.clone()),
-        session: None,
-        evidence: Vec::new(),
-        grounds: incoming.grounds.clone(),
-        valid_from: None,
-        valid_to: None,
-        scope: standing.scope.clone(),
-        placing: Placing {
-            branch_scope: standing.branch_scope.to_owned(),
-            commit: standing.commit.clone(),
-            module_path: candidate.module_path.clone(),
-            parent: above.as_ref().map(|row| row.id.clone()),
-        },
-        pinned: false,
-        tier: Tier::Hot,
-        metadata: BTreeMap::new(),
-        redacted: Vec::new(),
-        route: None,
-        bands: duplicate::bands(&candidate.text),
-        rule: None,
-        action: ACTION,
-        writer: None,
-    };
-    Ok((draft, above))
+impl Incoming<'_> {
+    /// What would be stored under the memory with the id `parent`.
+    fn draft(&self, parent: Option<String>) -> Result<Draft, Error> {
+        let (candidate, standing) = (self.candidate, self.standing);
+        Ok(Draft {
+            text: candidate.text.clone(),
+            kind: Kind::parse(candidate.kind).map_err(|e| Error::parse("kind", &e))?,
+            title: Some(candidate.title.clone()).filter(|title| !title.is_empty()),
+            layer: layer_of(candidate.kind),
+            topic_key: None,
+            supersedes: None,
+            supersede_reason: None,
+            tags: candidate.tags.clone(),
+            confidence: candidate.confidence,
+            importance: candidate.importance,
+            source: Some(self.source.clone()),
+            session: None,
+            evidence: Vec::new(),
+            grounds: self.grounds.clone(),
+            valid_from: None,
+            valid_to: None,
+            scope: standing.scope.clone(),
+            placing: Placing {
+                branch_scope: standing.branch_scope.to_owned(),
+                commit: standing.commit.clone(),
+                module_path: candidate.module_path.clone(),
+                parent,
+            },
+            pinned: false,
+            tier: Tier::Hot,
+            metadata: BTreeMap::new(),
+            redacted: Vec::new(),
+            route: None,
+            bands: duplicate::bands(&candidate.text),
+            rule: None,
+            action: ACTION,
+            writer: None,
+        })
+    }
 }
 
 impl Outcome {
-    fn of(incoming: &Incoming<'_>, decision: &Decision, stored: &Stored, target: Option<&MemoryRow>) -> Self {
-        // What said the same word for word under another title was there before.
-        let action = if stored.new { decision.action } else { Promotion::Discard };
-        Self {
-            kind: wire_kind(&stored.kind).to_owned(),
-            title: incoming.candidate.title.clone(),
-            action: action.as_str(),
-            id: stored.id.clone(),
-            target: target.map(|row| row.id.clone()),
-            similarity: decision.likeness.map(|likeness| likeness.score),
-            parent: None,
-            review: None,
-            reason: decision.reason,
-            note: None,
-        }
-    }
-
     fn under(self, above: Option<&MemoryRow>) -> Self {
         let Some(above) = above.filter(|_| self.action != Promotion::Discard.as_str()) else { return self };
         let name = if above.title.is_empty() { &above.id } else { &above.title };

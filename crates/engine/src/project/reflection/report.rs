@@ -9,6 +9,7 @@ use strata_core::project::{
     gates::{Candidate, Reflection, Report, SkipReason, reflect},
     intent::Intent,
     outcome::{self, TaskOutcome, Verification},
+    routing::forbids_memory,
 };
 use strata_store::ledger::EvidenceRow;
 
@@ -16,6 +17,7 @@ use super::{
     known::areas,
     place::{Standing, standing},
     promote::{Incoming, Outcome, promote},
+    wire::{IntentName, OutcomeName, VerificationStatus},
 };
 use crate::{
     engine::Engine,
@@ -77,48 +79,6 @@ pub struct Request {
     pub user_instruction_flags: Vec<String>,
 }
 
-/// What speaks for an outcome.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "documented once, in strata_core")]
-pub enum VerificationStatus {
-    TestsPassed,
-    BuildSuccess,
-    ManualCheck,
-    TestsFailed,
-    #[default]
-    Unverified,
-}
-
-/// How work ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "documented once, in strata_core")]
-pub enum OutcomeName {
-    Completed,
-    PartiallyCompleted,
-    Reverted,
-    Failed,
-}
-
-/// The sort of work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "documented once, in strata_core")]
-pub enum IntentName {
-    BugFix,
-    FeatureImplementation,
-    Refactor,
-    ArchitectureReview,
-    CodeExplanation,
-    TestFailure,
-    RepositoryOnboarding,
-    WorkflowQuestion,
-    Documentation,
-    TrivialEdit,
-    Unknown,
-}
-
 /// What was kept.
 #[derive(Debug, Default, Serialize)]
 pub struct Response {
@@ -155,8 +115,6 @@ const NOTES: usize = 5;
 const SOURCE: &str = "post_task_reflection";
 /// Files named in the source of a memory.
 const NAMED: usize = 3;
-/// What tells that nothing is to be kept.
-const FLAGS: [&str; 5] = ["do_not_persist", "isolated_task", "do_not_use_memory", "no_memory", "isolated"];
 
 impl Operation for ReflectAndWrite {
     type Request = Request;
@@ -183,13 +141,23 @@ impl Operation for ReflectAndWrite {
         let told = Told::read(engine, &mut gate, &request)?;
         let standing =
             standing(engine, call, request.current_branch.as_deref(), request.head_commit.as_deref())?;
-        if request.user_instruction_flags.iter().any(|flag| FLAGS.contains(&flag.trim())) {
+        if request.user_instruction_flags.iter().any(|flag| forbids_memory(flag)) {
             let reasons = vec!["a flag says that nothing is to be kept".to_owned()];
             let meta = meta(engine, &standing.scope, standing.commit.as_deref());
             return Ok(Response { outcome: "skipped", reasons, meta, ..Response::default() });
         }
         let areas = areas(engine);
-        let reflection = reflect(&told.report(&request)?, &areas);
+        let report = told.report(&request)?;
+        let mut reflection = reflect(&report, &areas);
+        if reflection.skipped.is_some()
+            && request.task_outcome.is_none()
+            && report.outcome != TaskOutcome::Completed
+        {
+            reflection.reasons.push(format!(
+                "that it is {} was read from its words: send `task_outcome` if it ended otherwise",
+                report.outcome
+            ));
+        }
         let response = keep(engine, call, &told, (&reflection, &standing), &areas)?;
         let meta = meta(engine, &standing.scope, standing.commit.as_deref());
         Ok(Response { redacted: gate.redacted, meta, ..response })
@@ -289,7 +257,7 @@ impl Told {
     }
 }
 
-/// Promotes every candidate; one that cannot be stored is noted, and the others are.
+/// Promotes every candidate; one that cannot be stored is noted, and the others are. If none can, that is an error.
 fn keep(
     engine: &Engine,
     call: &Call<'_>,
@@ -304,6 +272,7 @@ fn keep(
         reasons: reflection.reasons.clone(),
         ..Response::default()
     };
+    let mut unstored = None;
     for candidate in &reflection.candidates {
         let grounds = told.grounds(engine, candidate);
         let incoming = Incoming { candidate, grounds, source: told.source(), standing, parent: None };
@@ -311,6 +280,7 @@ fn keep(
             Ok(outcome) => response.count(outcome),
             Err(error) if error.kind() == strata_core::error::ErrorKind::Conflict => {
                 response.note(format!("`{}` was not stored: {error}", candidate.title));
+                unstored = Some(error);
             }
             Err(error) => return Err(error),
         }
@@ -318,6 +288,8 @@ fn keep(
     let asked = response.candidates_needs_review > 0;
     if asked || response.candidates_promoted > 0 {
         response.outcome = if asked { "needs_review" } else { "persisted" };
+    } else if let Some(error) = unstored {
+        return Err(error);
     } else if response.skip_reason.is_none() {
         response.skip_reason = Some(SkipReason::NoNewKnowledge.as_str());
     }
@@ -341,47 +313,6 @@ impl Response {
     fn note(&mut self, note: String) {
         if self.consolidation_notes.len() < NOTES && !self.consolidation_notes.contains(&note) {
             self.consolidation_notes.push(note);
-        }
-    }
-}
-
-impl From<VerificationStatus> for Verification {
-    fn from(word: VerificationStatus) -> Self {
-        match word {
-            VerificationStatus::TestsPassed => Self::TestsPassed,
-            VerificationStatus::BuildSuccess => Self::BuildSuccess,
-            VerificationStatus::ManualCheck => Self::ManualCheck,
-            VerificationStatus::TestsFailed => Self::TestsFailed,
-            VerificationStatus::Unverified => Self::Unverified,
-        }
-    }
-}
-
-impl From<OutcomeName> for TaskOutcome {
-    fn from(word: OutcomeName) -> Self {
-        match word {
-            OutcomeName::Completed => Self::Completed,
-            OutcomeName::PartiallyCompleted => Self::PartiallyCompleted,
-            OutcomeName::Reverted => Self::Reverted,
-            OutcomeName::Failed => Self::Failed,
-        }
-    }
-}
-
-impl From<IntentName> for Intent {
-    fn from(word: IntentName) -> Self {
-        match word {
-            IntentName::BugFix => Self::BugFix,
-            IntentName::FeatureImplementation => Self::FeatureImplementation,
-            IntentName::Refactor => Self::Refactor,
-            IntentName::ArchitectureReview => Self::ArchitectureReview,
-            IntentName::CodeExplanation => Self::CodeExplanation,
-            IntentName::TestFailure => Self::TestFailure,
-            IntentName::RepositoryOnboarding => Self::RepositoryOnboarding,
-            IntentName::WorkflowQuestion => Self::WorkflowQuestion,
-            IntentName::Documentation => Self::Documentation,
-            IntentName::TrivialEdit => Self::TrivialEdit,
-            IntentName::Unknown => Self::Unknown,
         }
     }
 }

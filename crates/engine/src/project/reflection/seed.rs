@@ -18,7 +18,7 @@ use crate::{
     error::Error,
     gate::Gate,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
-    project::files::follow::Place,
+    project::files::{bootstrap::name, follow::Place},
     render::{Document, Mark, Render, counted},
 };
 
@@ -112,9 +112,17 @@ impl Operation for SeedProjectContext {
         let standing = standing(engine, call, None, None)?;
         let mut gate = Gate::default();
         let told = Told::read(&mut gate, &request)?;
-        let found =
-            if request.skip_auto_extract { Found::default() } else { found(engine, call, &mut gate)? };
-        let candidates = candidates(&name(engine, call), &told, &found);
+        let place = match Place::of(engine, call) {
+            Err(_) if request.skip_auto_extract => None,
+            place => place?,
+        };
+        let found = match place.as_ref().filter(|_| !request.skip_auto_extract) {
+            Some(place) => found(place, &mut gate)?,
+            None => Found::default(),
+        };
+        let key = call.scope.project.clone().unwrap_or_default();
+        let name = place.as_ref().map_or(key, |place| name(engine, place));
+        let candidates = candidates(&name, &told, &found);
         if candidates.is_empty() {
             let reason = "nothing was told, and the README says nothing that is made for a memory";
             return Ok(Response { skipped_reason: Some(reason.into()), ..Response::default() });
@@ -143,14 +151,6 @@ impl Told {
             conventions: gate.list("conventions", &request.conventions)?,
         })
     }
-}
-
-/// What people call the project.
-fn name(engine: &Engine, call: &Call<'_>) -> String {
-    let root = engine.settings().project_root.as_deref();
-    let folder =
-        root.and_then(|root| root.file_name()).map(|name| crate::project::storable(&name.to_string_lossy()));
-    folder.or_else(|| call.scope.project.clone()).unwrap_or_default()
 }
 
 fn candidates(name: &str, told: &Told, found: &Found) -> Vec<Candidate> {
@@ -237,8 +237,7 @@ fn store(
 }
 
 /// What the project's README says.
-fn found(engine: &Engine, call: &Call<'_>, gate: &mut Gate) -> Result<Found, Error> {
-    let Some(place) = Place::of(engine, call)? else { return Ok(Found::default()) };
+fn found(place: &Place, gate: &mut Gate) -> Result<Found, Error> {
     let Some(file) = READMES.into_iter().find_map(|name| place.gate.read(name).ok()) else {
         return Ok(Found::default());
     };

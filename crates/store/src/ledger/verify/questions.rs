@@ -92,7 +92,7 @@ impl LedgerRead<'_> {
     }
 
     /// Reviews that stand as no line of the audit left them. The line of a decision says in its reason which review it
-    /// decides and what the person said of it; of one that came decided from another store only the question is on
+    /// decides and what was said of it; of one that came decided from another store only the question is on
     /// record, and of one that a purge emptied no word is left.
     fn otherwise_decided(&self) -> Result<Vec<QuestionFinding>, StoreError> {
         let decided = self.decided()?;
@@ -108,6 +108,7 @@ impl LedgerRead<'_> {
                          WHEN 'withdraw' THEN v.status = 'withdrawn'
                          WHEN 'resolve' THEN v.status = CASE WHEN a.after_hash = a.before_hash
                              THEN 'rejected' ELSE 'approved' END
+                         WHEN 'expire' THEN v.status = 'withdrawn'
                      END
              END IS TRUE
              FROM reviews v

@@ -200,8 +200,7 @@ fn compact(engine: &Engine, call: &Call<'_>, rows: &[&MemoryRow]) -> Result<Opti
         if config.preserve_original_evidence { evidence_of(engine, call, rows)? } else { Vec::new() };
     let archives = config.auto_archive_source_memories;
     let draft = draft(first, rows, (title, text), grounds);
-    let judged =
-        Judged { predecessor: None, reason: "sums up memories that belong together", status: Status::Active };
+    let judged = Judged::new("sums up memories that belong together");
     let now = engine.clock().now();
     let stored = write::store_judged(engine, call, &draft, judged, &|w, stored| {
         if !stored.new {
