@@ -115,7 +115,7 @@ impl Above {
 
     /// Whether they leave out a file or folder, whatever they say of those that it is in.
     pub(crate) fn ignores(&self, path: &Path, is_folder: bool) -> bool {
-        let said = self.0.iter().map(|patterns| patterns.matched(path, is_folder));
-        said.into_iter().find(|said| !said.is_none()).is_some_and(|said| said.is_ignore())
+        let mut said = self.0.iter().map(|patterns| patterns.matched(path, is_folder));
+        said.find(|said| !said.is_none()).is_some_and(|said| said.is_ignore())
     }
 }

@@ -254,9 +254,8 @@ impl Gate {
                 }
             }
         }
-        let parts = full.ancestors().take_while(|part| *part != self.root());
-        Above::of(self.root())
-            .is_none_or(|above| parts.into_iter().any(|part| above.ignores(part, part != full)))
+        let mut parts = full.ancestors().take_while(|part| *part != self.root());
+        Above::of(self.root()).is_none_or(|above| parts.any(|part| above.ignores(part, part != full)))
     }
 }
 
