@@ -89,6 +89,7 @@ fn run(binary: &Binary<'_>, arguments: &[&str]) -> (Value, Duration, u64) {
     (serde_json::from_slice(&output.stdout).expect("the answer is JSON"), took, most)
 }
 
+#[expect(clippy::print_stdout, reason = "the figures are the point")]
 fn show(what: &str, value: impl Display) {
     println!("{what:<46} {value}");
 }

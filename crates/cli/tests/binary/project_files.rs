@@ -179,10 +179,7 @@ fn memory_engine_c13_c20_the_first_question_of_a_small_project_finds_all_of_it()
     let mut text = String::new();
     for round in 0..4 {
         // Every start has something to read, and the question does not wait until the server is done with it.
-        home.file(
-            &format!("app/src/m{round:03}.py"),
-            &format!("def wombat_{round}():\n    return {round}\n"),
-        );
+        home.file(&format!("app/src/m{round:03}.py"), format!("def wombat_{round}():\n    return {round}\n"));
         let mut server = serve(&binary);
         let reply = ask(
             &mut server,

@@ -187,7 +187,7 @@ impl Response {
         }
         let there = Call { scope: &row.scope, ..*call };
         let why = format!("carried over from the project {}", self.from);
-        let judged = Judged { predecessor: Some(row.clone()), reason: &why, status: row.state.status };
+        let judged = Judged { predecessor: Some(row.clone()), status: row.state.status, ..Judged::new(&why) };
         Ok(write::store_judged(engine, &there, &draft, judged, &|_, _| Ok(()))?.new)
     }
 
