@@ -256,7 +256,7 @@ impl Response {
                         }
                     }
                     _ if will_come.contains(source.as_str()) || will_come.contains(target.as_str()) => {
-                        to_come += 1
+                        to_come += 1;
                     }
                     _ => lost += 1,
                 }

@@ -121,18 +121,18 @@ impl<'e> Pass<'e> {
             if self.engine.follow_truth(self.call)?.behind > 0 {
                 self.index(1)?;
             }
-            self.complete(checked_out)?;
+            self.complete(&checked_out)?;
             return Ok(Outcome::Done(changes));
         }
         let kind = self.place.job();
         let Some(job) = Job::start_alone(self.engine, self.call, &kind)? else { return Ok(Outcome::Busy) };
-        let outcome = self.work(&job, &seen, checked_out);
+        let outcome = self.work(&job, &seen, &checked_out);
         let told = |c: &Changes| format!("{} new, {} changed, {} gone", c.new, c.changed, c.deleted);
         job.finish(outcome, told).map(Outcome::Done)
     }
 
     /// Everything that was seen is indexed. Notes the commit that it is of, when that is another than before.
-    fn complete(self, of: CheckedOut) -> Result<(), Error> {
+    fn complete(self, of: &CheckedOut) -> Result<(), Error> {
         let key = self.place.setting();
         let noted = self.engine.read(self.call, |r| r.setting(&key))?;
         let commit = of.commit.as_str();
@@ -191,7 +191,7 @@ impl<'e> Pass<'e> {
     }
 
     /// Does what a look found, as the only one.
-    fn work(mut self, job: &Job<'_>, seen: &Walk, of: CheckedOut) -> Result<Changes, Error> {
+    fn work(mut self, job: &Job<'_>, seen: &Walk, of: &CheckedOut) -> Result<Changes, Error> {
         // Somebody else may have done some of it before the turn was ours.
         let Difference { read, gone, unchanged } = self.compare(seen)?;
         let mut changes = Changes { unchanged, ..Changes::default() };
