@@ -299,7 +299,7 @@ mod tests {
             Sort::Switch if key.shown(&Config::default()) == "true" => ("false", "off"),
             Sort::Switch => ("true", "YES"),
             Sort::Share => ("0.625", "0.625"),
-            Sort::Whole(_, most) if *most < 300 => ("7", "7"),
+            Sort::Whole(_, most) if most < 300 => ("7", "7"),
             Sort::Whole(..) => ("300", "300"),
             Sort::Word(["hermes", ..]) => ("'generic'", "Generic"),
             Sort::Word([.., last]) => (quoted(last), last),
