@@ -35,7 +35,7 @@ const VOCABULARY_MAGIC: &[u8; 4] = b"STRV";
 const VERSION: u32 = 1;
 const TABLE_HEADER: usize = 32;
 const VOCABULARY_HEADER: usize = 20;
-/// No entry is longer, so that the prefixes of a word fit a fixed array.
+/// No entry is longer, so that few prefixes of a word are looked up.
 const LONGEST_ENTRY: usize = 64;
 
 /// A table of int8 rows, read in place.
@@ -167,21 +167,18 @@ impl<'a> Vocabulary<'a> {
     /// `continues`, only entries that continue a word count, and their `##` is not part of the length.
     pub fn longest_prefix(&self, rest: &str, continues: bool) -> Option<(usize, usize)> {
         let mark: &[u8] = if continues { b"##" } else { b"" };
-        let reach = self.longest.saturating_sub(mark.len());
-        let mut hash = mark.iter().fold(Fnv::START, Fnv::add);
-        let mut prefixes = [(0_usize, Fnv::START); LONGEST_ENTRY];
-        let mut count = 0;
-        for (at, byte) in rest.as_bytes().iter().enumerate().take(reach) {
-            hash = hash.add(byte);
-            if rest.is_char_boundary(at + 1) {
-                prefixes[count] = (at + 1, hash);
-                count += 1;
+        let reach = self.longest.saturating_sub(mark.len()).min(rest.len());
+        let (mut body, _) = rest.as_bytes().split_at(reach);
+        let mut hash = mark.iter().chain(body).fold(Fnv::START, Fnv::add);
+        while let Some((last, shorter)) = body.split_last() {
+            if rest.is_char_boundary(body.len())
+                && let Some(entry) = self.probe(hash, mark, body)
+            {
+                return Some((entry, body.len()));
             }
+            (hash, body) = (hash.without(*last), shorter);
         }
-        prefixes[..count].iter().rev().find_map(|&(length, hash)| {
-            let entry = self.probe(hash, mark, rest.as_bytes().get(..length)?)?;
-            Some((entry, length))
-        })
+        None
     }
 
     fn probe(&self, hash: Fnv, mark: &[u8], body: &[u8]) -> Option<usize> {
@@ -240,15 +237,23 @@ impl<'a> Vocabulary<'a> {
     }
 }
 
-/// FNV-1a, 64 bits (Fowler, Noll, Vo): cheap to extend by one byte, which is what prefixes need.
+/// FNV-1a, 64 bits (Fowler, Noll, Vo): cheap to extend and to shorten by one byte, which is what prefixes need.
 #[derive(Debug, Clone, Copy)]
 struct Fnv(u64);
 
 impl Fnv {
     const START: Self = Self(0xCBF2_9CE4_8422_2325);
+    const PRIME: u64 = 0x0100_0000_01B3;
+    /// Of the prime, among numbers of 64 bits.
+    const INVERSE: u64 = 0xCE96_5057_AFF6_957B;
 
     fn add(self, byte: &u8) -> Self {
-        Self((self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3))
+        Self((self.0 ^ u64::from(*byte)).wrapping_mul(Self::PRIME))
+    }
+
+    /// What it was before its last byte was added.
+    fn without(self, last: u8) -> Self {
+        Self(self.0.wrapping_mul(Self::INVERSE) ^ u64::from(last))
     }
 
     fn slot(self, slots: usize) -> usize {

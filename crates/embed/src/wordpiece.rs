@@ -38,7 +38,11 @@ impl<'a> WordPiece<'a> {
             if tokens.len() >= TOKEN_LIMIT {
                 break;
             }
-            decompose_canonical(fold_width(character), |part| self.take(part, &mut word, &mut tokens));
+            if character.is_ascii() {
+                self.take(character, &mut word, &mut tokens);
+            } else {
+                decompose_canonical(fold_width(character), |part| self.take(part, &mut word, &mut tokens));
+            }
         }
         self.finish(&mut word, &mut tokens);
         tokens.truncate(TOKEN_LIMIT);

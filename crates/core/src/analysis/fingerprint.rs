@@ -1,7 +1,5 @@
 //! A small sketch of a text by which near-duplicates are told.
 
-use std::collections::BTreeMap;
-
 /// Two texts are near-duplicates when their sketches differ in few bits and their exact parts agree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct Fingerprint {
@@ -22,8 +20,8 @@ impl Fingerprint {
     }
 }
 
-/// The fingerprint of a passage's terms.
-pub(super) fn fingerprint(terms: &BTreeMap<String, u32>) -> Fingerprint {
+/// The fingerprint of a passage's terms, which are sorted.
+pub(super) fn fingerprint(terms: &[(String, u32)]) -> Fingerprint {
     let mut votes = [0i32; 64];
     let mut exact = 0u32;
     for (term, frequency) in terms {

@@ -9,7 +9,7 @@ use super::{
     normalise::{fold, normalise},
     script::{Script, cjk_share, script},
     time_words::asks_when,
-    tokens::{Role, Sink, scan},
+    tokens::{Role, Sink, cut_up, scan},
     words::{QUESTION_PHRASES, is_role, is_stop},
 };
 use crate::time::Timestamp;
@@ -122,6 +122,10 @@ impl Sink for QuerySink {
         } else if self.seen.insert(text.clone()) {
             self.terms.push(Term { text, role, unit, is_name: false });
         }
+    }
+
+    fn word(&mut self, run: &str, unit: u32) {
+        cut_up(run, unit, self);
     }
 
     fn is_full(&self) -> bool {

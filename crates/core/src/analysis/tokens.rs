@@ -31,6 +31,8 @@ pub enum Role {
 /// Receives terms: the text, its role, and the number of the unit (word, compound, CJK run) it came from.
 pub(super) trait Sink {
     fn term(&mut self, text: String, role: Role, unit: u32);
+    /// Takes the terms of a word, or of words that are joined without space: [`cut_up`] tells which they are.
+    fn word(&mut self, run: &str, unit: u32);
     /// Whether the sink wants no more; the scanner then stops.
     fn is_full(&self) -> bool {
         false
@@ -54,7 +56,12 @@ pub(super) fn scan(text: &str, sink: &mut dyn Sink) {
         let (run, after) = rest.split_at(length);
         match kind {
             Script::Other => {}
-            Script::Word => compound(run, after, unit, sink),
+            Script::Word => {
+                if let Some(marked) = marked_name(run, after) {
+                    sink.term(marked, Role::Whole, unit);
+                }
+                sink.word(run, unit);
+            }
             Script::Ideograph => grams(run, true, unit, sink),
             Script::Hangul | Script::Unspaced => grams(run, false, unit, sink),
             Script::Pictograph => {
@@ -94,15 +101,19 @@ fn is_joiner(c: char) -> bool {
     matches!(c, '_' | '-' | '.' | '/' | '\\' | ':' | '@' | '\'')
 }
 
-/// A compound: itself, its path components, dotted names and hyphenated names whole, and its words.
-fn compound(run: &str, after: &str, unit: u32, sink: &mut dyn Sink) {
-    if let Some(marked) = marked_name(run, after) {
-        sink.term(marked, Role::Whole, unit);
+/// A word; of a compound itself, its path components, dotted names and hyphenated names whole, and its words.
+pub(super) fn cut_up(run: &str, unit: u32, sink: &mut dyn Sink) {
+    if !run.contains(is_joiner) {
+        return plain_word(run, unit, sink);
     }
-    if run.contains(is_joiner) {
-        wholes(run, unit, sink);
+    wholes(run, unit, sink);
+    for word in run.split(is_joiner_not_apostrophe).filter(|word| !word.is_empty()) {
+        if word.contains('\'') {
+            apostrophes(word, unit, sink);
+        } else {
+            sink.word(word, unit);
+        }
     }
-    run.split(is_joiner_not_apostrophe).filter(|w| !w.is_empty()).for_each(|w| apostrophes(w, unit, sink));
 }
 
 fn is_joiner_not_apostrophe(c: char) -> bool {

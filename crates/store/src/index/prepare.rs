@@ -9,9 +9,7 @@ use std::{
     thread,
 };
 
-use strata_core::{
-    analysis::analyze_passage, knowledge::family::steady_heading, rank::Flags, vector::quantize,
-};
+use strata_core::{analysis::Analyzer, knowledge::family::steady_heading, rank::Flags, vector::quantize};
 
 use crate::error::StoreError;
 
@@ -84,7 +82,9 @@ impl Preparer<'_> {
                 tasks.extend(disturbed(span, turn, changes, change.mark));
             }
         }
-        self.run(&tasks)
+        // Of many changes hardly one is of a file made ready a moment ago; keeping them all costs memory and gains nothing.
+        let kept = self.kept.filter(|_| tasks.len() <= PER_THREAD);
+        Preparer { kept, ..*self }.run(&tasks)
     }
 
     /// What to embed for part `part` of a source, e.g. to fill a new vector set: see
@@ -100,16 +100,18 @@ impl Preparer<'_> {
         let wanted = (tasks.len() / PER_THREAD).max(bytes(tasks) / BYTES_PER_THREAD).min(tasks.len());
         let threads = if wanted > 1 { wanted.min(cores()) } else { 1 };
         if threads == 1 {
-            return tasks.iter().map(|task| task.run(*self)).collect();
+            let mut analyzer = Analyzer::default();
+            return tasks.iter().map(|task| task.run(*self, &mut analyzer)).collect();
         }
         // Sources differ in size: each thread takes the next, so that none is left with all the large ones.
         let next = AtomicUsize::new(0);
         let work = || {
-            let mut done = Vec::with_capacity(tasks.len() / threads + 1);
+            let (mut done, mut analyzer) =
+                (Vec::with_capacity(tasks.len() / threads + 1), Analyzer::default());
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some(task) = tasks.get(at) else { return Ok::<_, StoreError>(done) };
-                done.push((at, task.run(*self)?));
+                done.push((at, task.run(*self, &mut analyzer)?));
             }
         };
         let mut all = Vec::with_capacity(tasks.len());
@@ -144,13 +146,19 @@ struct Task<'c> {
 }
 
 impl Task<'_> {
-    fn run(&self, preparer: Preparer<'_>) -> Result<Prepared, StoreError> {
+    fn run(&self, preparer: Preparer<'_>, analyzer: &mut Analyzer) -> Result<Prepared, StoreError> {
         let Change { source, subject, .. } = self.change;
-        let passages = subject.as_ref().map(|subject| self.passages(subject, preparer)).transpose()?;
+        let passages =
+            subject.as_ref().map(|subject| self.passages(subject, preparer, analyzer)).transpose()?;
         Ok(Prepared { mark: self.mark, source: *source, passages })
     }
 
-    fn passages(&self, subject: &Subject, preparer: Preparer<'_>) -> Result<Passages, StoreError> {
+    fn passages(
+        &self,
+        subject: &Subject,
+        preparer: Preparer<'_>,
+        analyzer: &mut Analyzer,
+    ) -> Result<Passages, StoreError> {
         let pieces: Vec<_> = pieces(subject).collect();
         let group = match &subject.group {
             Group::Session(session) => format!("session {session}"),
@@ -162,7 +170,7 @@ impl Task<'_> {
             Group::Alone => String::new(),
         };
         let numbered = pieces.iter().enumerate();
-        let parts = numbered.map(|(at, piece)| self.part(subject, at, *piece, preparer));
+        let parts = numbered.map(|(at, piece)| self.part(subject, at, *piece, preparer, analyzer));
         Ok(Passages {
             collection: subject.collection.clone(),
             group,
@@ -185,6 +193,7 @@ impl Task<'_> {
         at: usize,
         Piece { title, body: piece, place }: Piece<'_>,
         preparer: Preparer<'_>,
+        analyzer: &mut Analyzer,
     ) -> Result<Part, StoreError> {
         let keep_text = subject.keep_text.then(|| Section {
             title: title.to_owned(),
@@ -192,7 +201,7 @@ impl Task<'_> {
             place: place.to_owned(),
         });
         let Some(kept) = preparer.kept.filter(|_| subject.keep_text) else {
-            let made = self.made(subject, at, (title, piece), preparer)?;
+            let made = self.made(subject, at, (title, piece), preparer, analyzer)?;
             return Ok(Part { text: keep_text, ..made });
         };
         let model = preparer.embedder.map_or("", |embedder| embedder.model);
@@ -202,7 +211,7 @@ impl Task<'_> {
         if let Some(part) = kept.get(&key) {
             return Ok(Part { text: keep_text, ..part });
         }
-        let made = self.made(subject, at, (title, piece), preparer)?;
+        let made = self.made(subject, at, (title, piece), preparer, analyzer)?;
         // What the model did not answer for is asked again.
         if made.vector.is_some() || preparer.embedder.is_none() {
             kept.keep(key, &made);
@@ -217,13 +226,14 @@ impl Task<'_> {
         at: usize,
         (title, piece): (&str, &str),
         preparer: Preparer<'_>,
+        analyzer: &mut Analyzer,
     ) -> Result<Part, StoreError> {
         let searched = titled(title, piece);
         // Sentences of a text come in sessions too; a turn is somebody's.
         let is_turn = matches!(subject.group, Group::Session(_)) && !subject.owner.is_empty();
         let turn = if is_turn { Flags::TURN } else { 0 };
         let code = if subject.is_code { Flags::CODE } else { 0 };
-        let mut part = Part::new(&analyze_passage(&searched), turn | code, subject.marks);
+        let mut part = Part::new(&analyzer.passage(&searched), turn | code, subject.marks);
         if let Some(embedder) = preparer.embedder {
             let context = if at == 0 { self.context.as_str() } else { "" };
             part.vector = match (embedder.embed)(&embedded(subject, context, title, piece))? {

@@ -154,14 +154,18 @@ pub fn refresh(engine: &Engine, call: &Call<'_>) -> Result<Changes, Error> {
     authority::authorise(engine, call, Action::Remember, Layer::P5, "")?;
     loop {
         // Who follows in the background may be at it for long, and the caller may leave meanwhile.
-        if let Some(_pass) = engine.files().try_pass()
-            && let Outcome::Done(changes) = Pass::new(engine, call, &place).run(usize::MAX)?
-        {
-            clear_up(engine, call, &changes)?;
-            return Ok(changes);
-        }
+        let pause = match engine.files().try_pass() {
+            Some(_pass) => match Pass::new(engine, call, &place).run(usize::MAX)? {
+                Outcome::Done(changes) => {
+                    clear_up(engine, call, &changes)?;
+                    return Ok(changes);
+                }
+                Outcome::Busy => AGAIN,
+            },
+            None => MOMENT,
+        };
         engine.control(call).check()?;
-        thread::sleep(AGAIN);
+        thread::sleep(pause);
     }
 }
 
