@@ -5,6 +5,9 @@ pub const UNITS: u64 = 4;
 
 /// The cost of a text in units. It is that of its parts together.
 pub fn units(text: &str) -> u64 {
+    if text.is_ascii() {
+        return text.len() as u64;
+    }
     text.chars().map(|c| if is_wide(c) { UNITS } else { 1 }).sum()
 }
 

@@ -4,7 +4,10 @@
 //! symbols, a branch or a kind of work. The sum of what is added is bounded: nothing is found for its place alone, and of two hits the one that
 //! says far more stays before the one that lies nearer.
 
-use std::{cmp::Ordering, collections::HashSet};
+use std::{
+    cmp::Ordering,
+    collections::{HashMap, HashSet},
+};
 
 use strata_core::{
     memory::Status,
@@ -218,7 +221,9 @@ impl Focus {
 /// The words of a query in their order, with those that say nothing by themselves: a sentence, a message or a line that somebody
 /// remembers is found by how it runs.
 struct Wording {
-    words: Vec<String>,
+    /// The query's words, each by where it stands there first.
+    words: Vec<usize>,
+    known: HashMap<String, usize>,
 }
 
 /// Words that must follow each other as in the query; of two or one that is chance.
@@ -226,7 +231,10 @@ const RUN: usize = 3;
 
 impl Wording {
     fn of(query: &str) -> Self {
-        Self { words: words(query).take(WORDS).collect() }
+        let mut known = HashMap::new();
+        let place = |(at, word)| *known.entry(word).or_insert(at);
+        let words = words(query).take(WORDS).enumerate().map(place).collect();
+        Self { words, known }
     }
 
     /// The share of the words that stand in runs of the text, of three at least.
@@ -234,15 +242,39 @@ impl Wording {
         if self.words.len() < RUN {
             return 0.0;
         }
-        let said: Vec<String> = words(text).collect();
-        let runs: HashSet<&[String]> = said.windows(RUN).collect();
+        let mut runs: HashSet<[usize; RUN]> = HashSet::new();
+        let mut last: [Option<usize>; RUN] = [None; RUN];
+        each_word(text, |word| {
+            last.rotate_left(1);
+            last[RUN - 1] = self.known.get(word).copied();
+            if let [Some(a), Some(b), Some(c)] = last {
+                runs.insert([a, b, c]);
+            }
+        });
         let mut covered = vec![false; self.words.len()];
         for (at, run) in self.words.windows(RUN).enumerate() {
-            if runs.contains(run) {
+            if <[usize; RUN]>::try_from(run).is_ok_and(|run| runs.contains(&run)) {
                 covered[at..at + RUN].fill(true);
             }
         }
         covered.iter().filter(|is| **is).count() as f32 / covered.len() as f32
+    }
+}
+
+/// The same words as [`words`] tells, without a text for each.
+fn each_word(text: &str, mut told: impl FnMut(&str)) {
+    let mut lower = String::new();
+    for word in text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty()) {
+        match word.is_ascii() {
+            true if !word.bytes().any(|byte| byte.is_ascii_uppercase()) => told(word),
+            true => {
+                lower.clear();
+                lower.push_str(word);
+                lower.make_ascii_lowercase();
+                told(&lower);
+            }
+            false => told(&word.to_lowercase()),
+        }
     }
 }
 

@@ -187,6 +187,18 @@ pub fn search(engine: &Engine, call: &Call<'_>, query: &Query) -> Result<Outcome
     Ok(outcome)
 }
 
+/// Does what every search begins with, before several that go side by side.
+///
+/// # Errors
+/// Those of the store.
+pub(crate) fn settle(engine: &Engine, call: &Call<'_>) -> Result<(), Error> {
+    vault::notice(engine, call);
+    if engine.is_initialised()? {
+        engine.follow_truth(call)?;
+    }
+    Ok(())
+}
+
 /// Says of every memory what became of the code that it is pinned to; one whose code has changed falls behind.
 fn look_at_code(engine: &Engine, call: &Call<'_>, outcome: &mut Outcome) -> Result<(), Error> {
     let number = |hit: &Hit| if let Item::Memory(memory) = &hit.item { Some(memory.number) } else { None };

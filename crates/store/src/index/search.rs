@@ -1,6 +1,9 @@
 //! Searching: one snapshot, the postings of the query's terms, the cosines, and the ranking.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use strata_core::{
     analysis::Query,
@@ -369,18 +372,44 @@ impl Gathered {
         if !found.iter().any(|found| found.source.kind == SourceKind::Document) {
             return Ok(());
         }
-        index.read_with(control, (), |tx| {
-            for found in found.iter_mut().filter(|found| found.text.is_none()) {
-                let of = self.views[found.collection].collection();
-                found.text = tx.query_one(
-                    "SELECT title, body, place FROM texts WHERE tenant = $1 AND collection = $2 AND slot = $3",
-                    params![of.tenant, of.id, found.hit.place.slot],
-                    |row| Ok(Section { title: row.get(0)?, body: row.get(1)?, place: row.get(2)? }),
-                )?;
+        let mut wanted: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+        for found in found.iter().filter(|found| found.text.is_none()) {
+            wanted.entry(found.collection).or_default().push(found.hit.place.slot);
+        }
+        let texts = index.read_with(control, HashMap::new(), |tx| {
+            let mut texts = HashMap::new();
+            for (part, slots) in &wanted {
+                let of = self.views[*part].collection();
+                for slots in slots.chunks(LIST) {
+                    texts_at(tx, of, slots, |slot, text| drop(texts.insert((*part, slot), text)))?;
+                }
             }
-            Ok(())
-        })
+            Ok(texts)
+        })?;
+        for found in found.iter_mut().filter(|found| found.text.is_none()) {
+            found.text = texts.get(&(found.collection, found.hit.place.slot)).cloned();
+        }
+        Ok(())
     }
+}
+
+/// The texts at these slots of a collection, as far as they are there.
+fn texts_at(
+    tx: &Transaction<'_>,
+    of: Collection<'_>,
+    slots: &[u32],
+    mut told: impl FnMut(u32, Section),
+) -> Result<(), StoreError> {
+    let mut values = params![of.tenant, of.id].to_vec();
+    let list = listed(&mut values, padded(slots).copied());
+    let sql = format!(
+        "SELECT slot, title, body, place FROM texts WHERE tenant = $1 AND collection = $2 AND slot IN ({list})"
+    );
+    let rows = tx.query(&sql, &values, |row| {
+        Ok((row.get::<u32>(0)?, Section { title: row.get(1)?, body: row.get(2)?, place: row.get(3)? }))
+    })?;
+    rows.into_iter().for_each(|(slot, text)| told(slot, text));
+    Ok(())
 }
 
 /// The postings of one term in the living: folded ones, then the tail's.

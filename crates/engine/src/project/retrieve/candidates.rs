@@ -1,6 +1,11 @@
 //! What could stand in a pack: memories by what they are, passages by how near they are.
 
-use std::collections::{BTreeSet, HashSet};
+use std::{
+    collections::{BTreeSet, HashSet},
+    panic::resume_unwind,
+    sync::LazyLock,
+    thread,
+};
 
 use strata_core::memory::Kind;
 use strata_store::{
@@ -10,9 +15,11 @@ use strata_store::{
 
 use super::{
     agent_context::Asked,
+    granularity,
     meta::is_by_words,
     passages::{self, Passage},
     rules,
+    shape::Unit,
     trace::{Breakdown, EXCLUDED, SELECTED, TraceEntry, put},
 };
 use crate::{
@@ -27,7 +34,7 @@ use crate::{
     recall::{
         focus::Focus,
         item::Item,
-        search::{Floor, Hit, Outcome, Query, search},
+        search::{self, Floor, Hit, Outcome, Query, search},
     },
     render::rounded,
 };
@@ -103,6 +110,8 @@ pub(super) struct Gathered {
     pub(super) memories: Vec<Memory>,
     /// Best first.
     pub(super) passages: Vec<Passage>,
+    /// The passages at other sizes, best first.
+    pub(super) units: Vec<Unit>,
     /// What was weighed and is not worth showing.
     pub(super) excluded: Vec<TraceEntry>,
     /// Whether everything that is stored took part, and nothing else.
@@ -111,24 +120,56 @@ pub(super) struct Gathered {
     pub(super) changed_files: BTreeSet<String>,
 }
 
-/// Looks for what matters: two searches by the one pipeline, and what holds whatever is asked.
+/// Looks for what matters: two searches by the one pipeline, side by side where there are cores for it, and what holds
+/// whatever is asked.
 ///
 /// # Errors
 /// Those of the store.
 pub(super) fn gather(engine: &Engine, call: &Call<'_>, asked: &Asked) -> Result<Gathered, Error> {
+    static HAS_CORES: LazyLock<bool> =
+        LazyLock::new(|| thread::available_parallelism().is_ok_and(|cores| cores.get() > 1));
+    // Both searches see what was stored before, whichever of them begins.
+    search::settle(engine, call)?;
+    let (memories, files) = thread::scope(|scope| {
+        let spawn = || thread::Builder::new().spawn_scoped(scope, || of_files(engine, call, asked)).ok();
+        let beside = HAS_CORES.then(spawn).flatten();
+        let memories = of_memories(engine, call, asked);
+        let files = match beside {
+            Some(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            None => of_files(engine, call, asked),
+        };
+        (memories, files)
+    });
+    let (mut gathered, files) = (memories?, files?);
+    gathered.memories.extend(files.memories);
+    gathered.passages = files.passages;
+    gathered.units = files.units;
+    gathered.excluded.extend(files.excluded);
+    gathered.is_whole &= files.is_whole;
+    gathered.changed_files = files.changed_files;
+    gathered.memories.sort_by(|a, b| b.score.total_cmp(&a.score));
+    Ok(gathered)
+}
+
+fn of_memories(engine: &Engine, call: &Call<'_>, asked: &Asked) -> Result<Gathered, Error> {
     let mut gathered = Gathered { is_whole: true, ..Gathered::default() };
     let mut found = search(engine, call, &query(engine, asked, SourceKind::Memory))?;
     let with_mainline = engine.settings().config.project.retrieval.include_mainline_fallback;
     found.hits.retain(|hit| with_mainline || asked.scope.branch.is_none() || !is_of_mainline(hit));
     memories(engine, call, asked, &found, &mut gathered)?;
     gathered.note(&found);
+    Ok(gathered)
+}
+
+fn of_files(engine: &Engine, call: &Call<'_>, asked: &Asked) -> Result<Gathered, Error> {
+    let mut gathered = Gathered { is_whole: true, ..Gathered::default() };
     let found = search(engine, call, &query(engine, asked, SourceKind::Document))?;
     let parts: Vec<_> = found.hits.iter().filter_map(document).collect();
     gathered.passages = passages::of_hits(engine, call, &parts)?;
     rules::take_human(&mut gathered);
     gathered.drop_faint_passages();
+    gathered.units = granularity::units(asked, &gathered.passages);
     gathered.note(&found);
-    gathered.memories.sort_by(|a, b| b.score.total_cmp(&a.score));
     Ok(gathered)
 }
 

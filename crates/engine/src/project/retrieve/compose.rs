@@ -8,17 +8,13 @@
 use std::collections::HashSet;
 
 use serde::Serialize;
-use strata_core::{
-    analysis::content_terms,
-    project::budget::{UNITS, tokens, units},
-};
+use strata_core::project::budget::{UNITS, tokens, units};
 
 use super::{
     agent_context::{Asked, Tracing},
     candidates::{Bucket, Gathered, Memory},
-    granularity,
     meta::Meta,
-    passages::{PREVIEW, Passage},
+    passages::{PREVIEW, Passage, Said},
     shape::{EvidenceRef, KnowledgeSection, Pack, Response, Unit},
     trace::{NO_ROOM, NO_ROOM_FOR_PASSAGE, SAID_BY_MEMORY, TraceEntry},
 };
@@ -72,7 +68,6 @@ const fn shared(bucket: Bucket) -> usize {
 
 /// Chooses what fits, best first.
 pub(super) fn compose(asked: &Asked, gathered: Gathered, meta: Meta) -> Response {
-    let all_units = granularity::units(asked, &gathered.passages);
     let mut composing = Composing::new(asked, meta);
     let all = composing.left;
     let two_fifths = u64::from(asked.budget) * UNITS * 2 / 5;
@@ -89,7 +84,7 @@ pub(super) fn compose(asked: &Asked, gathered: Gathered, meta: Meta) -> Response
     let used = for_memories - composing.left;
     let for_passages = for_passages.min(all - used);
     composing.left = for_passages;
-    composing.passages(&gathered.passages, &all_units, for_passages);
+    composing.passages(&gathered.passages, &gathered.units, for_passages);
     composing.left = all - used - (for_passages - composing.left);
     composing.any(&mut memories);
     for memory in memories.into_iter().flatten() {
@@ -242,13 +237,9 @@ impl Composing {
 
     /// Takes passages within three quarters of what is theirs, then the same at other sizes, then passages again.
     fn passages(&mut self, passages: &[Passage], all_units: &[Unit], most: u64) {
-        let said: Vec<Vec<String>> = self
-            .pack
-            .memories()
-            .iter()
-            .flat_map(|(_, nodes)| nodes.iter())
-            .map(|node| content_terms(&format!("{} {}", node.title, node.summary)))
-            .collect();
+        let lists = self.pack.memories();
+        let shown = lists.iter().flat_map(|(_, nodes)| nodes.iter());
+        let said = Said::by(shown.map(|node| format!("{} {}", node.title, node.summary)));
         let mut waiting: Vec<&Passage> = Vec::new();
         for passage in passages {
             match passage.is_said_by(&said) {

@@ -1,6 +1,6 @@
 //! Passages of the project's files that a search has found.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use strata_core::{analysis, time::Timestamp};
 
@@ -137,14 +137,39 @@ impl Passage {
         }
     }
 
-    /// Whether what is shown of it is nearly all said by one of these texts.
-    pub(super) fn is_said_by(&self, texts: &[Vec<String>]) -> bool {
+    /// Whether what is shown of it is nearly all said by one text.
+    pub(super) fn is_said_by(&self, said: &Said) -> bool {
         let shown: String = self.text.chars().take(PREVIEW).collect();
         let words = analysis::content_terms(&shown);
-        words.len() >= COMPARED
-            && texts.iter().any(|text| {
-                let said = words.iter().filter(|word| text.binary_search(word).is_ok()).count();
-                said as f64 >= REPEATED * words.len() as f64
-            })
+        words.len() >= COMPARED && said.most_of(&words) as f64 >= REPEATED * words.len() as f64
+    }
+}
+
+/// The words of texts, each with the texts that have it.
+pub(super) struct Said {
+    texts: usize,
+    having: HashMap<String, Vec<usize>>,
+}
+
+impl Said {
+    /// What these texts say.
+    pub(super) fn by(texts: impl Iterator<Item = String>) -> Self {
+        let mut said = Self { texts: 0, having: HashMap::new() };
+        for text in texts {
+            for word in analysis::content_terms(&text) {
+                said.having.entry(word).or_default().push(said.texts);
+            }
+            said.texts += 1;
+        }
+        said
+    }
+
+    /// How many of `words` the text has that has most of them.
+    fn most_of(&self, words: &[String]) -> usize {
+        let mut counts = vec![0; self.texts];
+        for text in words.iter().filter_map(|word| self.having.get(word)).flatten() {
+            counts[*text] += 1;
+        }
+        counts.into_iter().max().unwrap_or(0)
     }
 }
