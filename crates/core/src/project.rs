@@ -3,6 +3,7 @@
 
 pub mod areas;
 pub mod budget;
+pub mod decided;
 pub mod gates;
 pub mod intent;
 pub mod likeness;

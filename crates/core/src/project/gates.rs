@@ -2,6 +2,7 @@
 
 use super::{
     areas::Areas,
+    decided,
     intent::Intent,
     outcome::{TaskOutcome, Verification},
     paths::names,
@@ -121,18 +122,22 @@ impl Verification {
 /// Lets a report through the gates, in order, and draws what it teaches.
 pub fn reflect(report: &Report<'_>, areas: &Areas) -> Reflection {
     let risky = areas.is_risky(&format!("{}\n{}", report.task, report.summary));
-    let signal = risky || !report.constraints.is_empty() || !report.procedures.is_empty();
+    let stated = decided::stated(report.summary);
+    let found_out = risky || !report.constraints.is_empty() || !report.procedures.is_empty();
+    let signal = found_out || stated.is_some();
     if let Some((skipped, reason)) = gate(report, signal) {
         return Reflection { skipped: Some(skipped), reasons: vec![reason], candidates: Vec::new() };
     }
-    let candidates = candidates(report, risky);
+    let candidates = candidates(report, risky, stated);
     if candidates.is_empty() {
         let reason = match report.outcome {
             TaskOutcome::PartiallyCompleted => {
                 "the work is done in part: report again when it is whole".to_owned()
             }
             _ => format!(
-                "{} work of this size teaches nothing that a memory is made for",
+                "{} work of this size teaches nothing that a memory is made for by itself: name what was found out in \
+                 `discovered_constraints` or `discovered_procedures`, say the sort of work in `task_intent`, say what was decided \
+                 and because of what, or store it with `add_memory_node`",
                 report.work.as_str()
             ),
         };
@@ -143,7 +148,10 @@ pub fn reflect(report: &Report<'_>, areas: &Areas) -> Reflection {
         };
     }
     let mut reasons = vec![format!("the work is {}, {}", report.outcome, report.verification)];
-    if signal {
+    if stated.is_some() {
+        reasons.push("it says what was decided, and why".to_owned());
+    }
+    if found_out {
         reasons.push("it found out rules, or touches a part where mistakes are costly".to_owned());
     }
     Reflection { skipped: None, reasons, candidates }
@@ -161,28 +169,36 @@ fn gate(report: &Report<'_>, signal: bool) -> Option<(SkipReason, String)> {
         (_, Verification::TestsFailed) => Some((SkipReason::TaskFailed, "its tests failed".into())),
         (_, Verification::Unverified) if report.sureness < SURE_ENOUGH => {
             let reason = format!(
-                "nothing speaks for it and it is {:.2} sure, below {SURE_ENOUGH:.2}; send a verification status",
+                "nothing speaks for it and it is {:.2} sure, below {SURE_ENOUGH:.2}; send a `verification_status`",
                 report.sureness
             );
             Some((SkipReason::UnverifiedLowConfidence, reason))
         }
         _ if report.work == Intent::TrivialEdit && !signal && short => {
-            Some((SkipReason::TrivialChange, "it changes nothing that the code does".into()))
+            let reason = "it changes nothing that the code does; if it does, say the sort of work in `task_intent`, or name what was \
+                          found out in `discovered_constraints`";
+            Some((SkipReason::TrivialChange, reason.into()))
         }
         _ if short && !signal && report.files.is_empty() => {
-            let reason = format!("it has fewer than {MIN_WORDS} words and names no file");
+            let reason = format!(
+                "it has fewer than {MIN_WORDS} words and names no file: say cause, change and consequence in `outcome`, name \
+                 `changed_files`, or what was found out in `discovered_constraints`"
+            );
             Some((SkipReason::LowValue, reason))
         }
         _ => None,
     }
 }
 
-fn candidates(report: &Report<'_>, risky: bool) -> Vec<Candidate> {
+fn candidates(report: &Report<'_>, risky: bool, stated: Option<&str>) -> Vec<Candidate> {
     let draft = Draft::of(report);
     let mut found = draft.found_out(report);
     found.extend(draft.incident(report));
     found.extend(draft.module(report));
-    found.extend(draft.decision(report).filter(|_| risky));
+    found.extend(match stated {
+        Some(sentence) => draft.stated(report, sentence),
+        None => draft.decision(report).filter(|_| risky),
+    });
     found
 }
 
@@ -236,7 +252,8 @@ impl Draft {
 
     /// The fault that was repaired.
     fn incident(&self, report: &Report<'_>) -> Option<Candidate> {
-        let incident = self.candidate("incident", format!("Fix: {}", self.task), report.summary, 0.85);
+        let incident =
+            self.candidate("incident", format!("Fix: {}", without_fix(&self.task)), report.summary, 0.85);
         let is_told = report.outcome == TaskOutcome::Completed && repairs(report.work);
         is_told.then(|| Candidate { tags: with(&self.tags, &["incident", "bug"]), ..incident })
     }
@@ -253,6 +270,15 @@ impl Draft {
         (is_built || is_large).then(|| self.candidate("module", title, report.summary, 0.62))
     }
 
+    /// The decision that the report itself states, whatever sort of work it was.
+    fn stated(&self, report: &Report<'_>, sentence: &str) -> Option<Candidate> {
+        let text = format!("{}\n{}", report.task.trim(), report.summary.trim());
+        let title = format!("Decision: {}", headline(sentence.trim_end_matches(['.', '。']), TITLE));
+        let decision = self.candidate("decision", title, &text, 0.82);
+        (report.outcome == TaskOutcome::Completed)
+            .then(|| Candidate { tags: with(&self.tags, &["decision"]), ..decision })
+    }
+
     /// What was decided.
     fn decision(&self, report: &Report<'_>) -> Option<Candidate> {
         // The task is a part of what was decided, and tells the decision from what is said of the module.
@@ -261,6 +287,15 @@ impl Draft {
         let is_told = report.outcome == TaskOutcome::Completed && builds(report.work);
         is_told.then(|| Candidate { tags: with(&self.tags, &["decision"]), ..decision })
     }
+}
+
+/// A task without the word for mending that it begins with: a title says that itself.
+fn without_fix(task: &str) -> &str {
+    let rest = task.split_once([' ', ':']).filter(|(first, _)| {
+        ["fix", "fixes", "fixed", "fixing"].iter().any(|word| first.trim().eq_ignore_ascii_case(word))
+    });
+    let rest = rest.map_or(task, |(_, rest)| rest.trim_start_matches([' ', ':']));
+    if rest.is_empty() { task } else { rest }
 }
 
 /// Whether work of a sort repairs something.
@@ -343,6 +378,31 @@ mod tests {
         assert_eq!(skipped(&report("Fix typo", "Fixed the word", &files)), Some(SkipReason::TrivialChange));
         assert_eq!(skipped(&report("Look around", "Nothing much", &[])), Some(SkipReason::LowValue));
         assert_eq!(skipped(&report("Look around", LONG, &files)), Some(SkipReason::NoNewKnowledge));
+    }
+
+    #[test]
+    fn a_stated_decision_is_kept_and_a_skip_names_what_to_give() {
+        let said = "We decided to use threads for the fetcher because asyncio made the tests flaky";
+        let reflection = reflect(&report("Look at the fetcher", said, &[]), &Areas::default());
+        let [decision] = &reflection.candidates[..] else { panic!("{reflection:?}") };
+        assert_eq!(decision.kind, "decision");
+        assert!(decision.title.starts_with("Decision: We decided to use threads"), "{}", decision.title);
+        assert!(decision.text.contains("asyncio made the tests flaky"));
+        let skipped = reflect(&report("Look around", LONG, &[]), &Areas::default());
+        for way in ["discovered_constraints", "task_intent", "add_memory_node"] {
+            assert!(skipped.reasons[0].contains(way), "{:?}", skipped.reasons);
+        }
+    }
+
+    #[test]
+    fn a_title_says_once_that_something_was_mended() {
+        let title = |task: &str| {
+            let report = Report { work: Intent::BugFix, ..report(task, LONG, &[]) };
+            reflect(&report, &Areas::default()).candidates[0].title.clone()
+        };
+        assert_eq!(title("Fix the crash of the page"), "Fix: the crash of the page");
+        assert_eq!(title("fix: crash of the page"), "Fix: crash of the page");
+        assert_eq!(title("Fixture loading crashes"), "Fix: Fixture loading crashes");
     }
 
     #[test]

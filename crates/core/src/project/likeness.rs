@@ -16,7 +16,7 @@ const SAME_TITLE: f64 = 0.80;
 /// Characters of the text that are compared beside the title.
 const EXCERPT: usize = 200;
 /// What titles are given beside what they say.
-const AFFIXES: [&str; 5] = ["Fix: ", "Decision: ", "Constraint: ", " — updated", "[Compacted] "];
+const AFFIXES: [&str; 6] = ["Fix: ", "Fix ", "Decision: ", "Constraint: ", " — updated", "[Compacted] "];
 
 /// A memory as far as it is compared.
 #[derive(Debug, Clone, Copy)]

@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 use super::{
     areas::Areas,
     likeness::{Class, Likeness, Node},
-    wording::{contained, words},
+    wording::{contained, is_another_order, words},
 };
 use crate::{
     analysis::content_terms,
@@ -186,7 +186,9 @@ fn compare(
 ) -> Compared {
     let comparison = Prepared::new(known.text).compare(text);
     let same = comparison.verdict == Verdict::Same;
-    let plain = !matches!(comparison.verdict, Verdict::ChangedValue | Verdict::Opposed);
+    let in_order = comparison.differences.iter().all(|difference| difference.kind != DifferenceKind::Order)
+        && !is_another_order(candidate.text, known.text);
+    let plain = in_order && !matches!(comparison.verdict, Verdict::ChangedValue | Verdict::Opposed);
     let known_words = words(known.text);
     let all_of = |part, whole| same || (plain && contained(part, whole) >= ALL_OF_IT);
     // Beside what a longer text says of its own, the same words may look like another value.
@@ -321,6 +323,18 @@ mod tests {
             let found = decided(&node(title, text, sure), &node("Fix: the queue", LOCK, 0.85));
             assert_eq!(found, expected, "{title}: {text} at {sure}");
         }
+    }
+
+    #[test]
+    fn the_same_steps_in_another_order_are_something_else() {
+        let known = node("Labels", "A label is checked, printed, then sent", 0.85);
+        for text in ["A label is sent, then checked", "A label is printed, sent, then checked"] {
+            assert_eq!(decided(&node("Labels", text, 0.85), &known), Promotion::Create, "{text}");
+        }
+        assert_eq!(
+            decided(&node("Labels", "A label is checked, then sent", 0.85), &known),
+            Promotion::Discard
+        );
     }
 
     #[test]

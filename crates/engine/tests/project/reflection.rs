@@ -72,7 +72,7 @@ fn memory_engine_c45_a_fixed_fault_becomes_one_incident() {
     assert_eq!((&kept["kind"], &kept["action"]), (&json!("debug"), &json!("create")));
     let memory = shown(&s, &kept["id"]);
     assert_eq!((&memory["importance"], &memory["layer"]), (&json!(0.85), &json!("P6")), "{memory}");
-    assert_eq!(memory["title"], "Fix: Fix crash of the queue worker");
+    assert_eq!(memory["title"], "Fix: crash of the queue worker");
     assert_eq!(titles(&s, "incident").len(), 1);
 }
 
