@@ -386,8 +386,9 @@ impl Pack {
         }
         let passage = self.knowledge_chunks.pop()?;
         self.knowledge_results_count -= 1;
-        self.retrieval_trace.retain(|entry| entry.result_id != passage.chunk_id);
-        Some(cost(&passage))
+        // What the trace tells of it goes along, and counts, or more would be given up than is too much.
+        let told = self.retrieval_trace.extract_if(.., |entry| entry.result_id == passage.chunk_id);
+        Some(told.map(|entry| cost(&entry) + 1).sum::<u64>() + cost(&passage) + 1)
     }
 }
 
@@ -420,4 +421,34 @@ fn beginning(text: &str, characters: usize) -> String {
 /// Units of something as it is sent.
 fn cost(what: &impl Serialize) -> u64 {
     serde_json::to_string(what).map_or(0, |text| units(&text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::trace::SELECTED, *};
+
+    #[test]
+    fn a_passage_that_is_given_up_frees_what_the_trace_tells_of_it_too() {
+        let passage = |number: usize| KnowledgeSection {
+            chunk_id: format!("chunk_{number}"),
+            content: "The gateway waits.".into(),
+            ..KnowledgeSection::default()
+        };
+        let told = |number: usize| TraceEntry {
+            result_id: format!("chunk_{number}"),
+            action: SELECTED,
+            reason: "found by every word of the question, and by the file that is open".into(),
+            ..TraceEntry::default()
+        };
+        let mut pack = Pack {
+            knowledge_chunks: (0..3).map(passage).collect(),
+            retrieval_trace: (0..3).map(told).collect(),
+            ..Pack::default()
+        };
+        pack.knowledge_results_count = 3;
+        let before = cost(&pack);
+        let freed = pack.shrink();
+        assert_eq!(freed, Some(before - cost(&pack)));
+        assert_eq!((pack.knowledge_chunks.len(), pack.retrieval_trace.len()), (2, 2));
+    }
 }
