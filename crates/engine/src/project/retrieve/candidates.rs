@@ -94,6 +94,8 @@ pub(super) struct Memory {
     pub(super) number: i64,
     pub(super) score: f64,
     pub(super) entry: TraceEntry,
+    /// Whether it comes before everything else: a constraint that a person wrote and trusts.
+    pub(super) comes_first: bool,
 }
 
 /// Everything that was found.
@@ -122,13 +124,17 @@ pub(super) fn gather(engine: &Engine, call: &Call<'_>, asked: &Asked) -> Result<
     found.hits.retain(|hit| with_mainline || asked.scope.branch.is_none() || !is_of_mainline(hit));
     memories(engine, call, asked, &found, &mut gathered)?;
     gathered.note(&found);
-    let found = search(engine, call, &query(engine, asked, SourceKind::Document))?;
+    let of_files = query(engine, asked, SourceKind::Document);
+    let found = search(engine, call, &of_files)?;
     let parts: Vec<_> = found.hits.iter().filter_map(document).collect();
     gathered.passages = passages::of_hits(engine, call, &parts)?;
+    rules::find_human(engine, call, of_files, &mut gathered)?;
     rules::take_human(&mut gathered);
     gathered.drop_faint_passages();
     gathered.note(&found);
-    gathered.memories.sort_by(|a, b| b.score.total_cmp(&a.score));
+    gathered
+        .memories
+        .sort_by(|a, b| b.comes_first.cmp(&a.comes_first).then_with(|| b.score.total_cmp(&a.score)));
     Ok(gathered)
 }
 
@@ -199,7 +205,14 @@ fn memories(
         if is_faint {
             gathered.excluded.push(entry.excluded("Below the relevance floor"));
         } else {
-            gathered.memories.push(Memory { bucket, node, number: row.number, score, entry });
+            gathered.memories.push(Memory {
+                bucket,
+                node,
+                number: row.number,
+                score,
+                entry,
+                comes_first: false,
+            });
         }
     }
     Ok(())
