@@ -140,12 +140,8 @@ struct GitDirectories {
 }
 
 fn git_directories(root: &Path) -> Option<GitDirectories> {
-    let dot_git = root.join(".git");
-    if dot_git.is_dir() {
-        return Some(GitDirectories { own: dot_git.clone(), common: dot_git });
-    }
-    let pointer = read_small(&dot_git)?;
-    let own = root.join(pointer.trim().strip_prefix("gitdir:")?.trim());
+    // A folder that points at a repository which knows nothing of it must not take the place of that one's project.
+    let own = crate::vcs::git_directory(root).ok()?;
     let common = match read_small(&own.join("commondir")) {
         Some(relative) => strata_store::files::canonical(&own.join(relative.trim())).ok()?,
         None => own.clone(),
@@ -262,12 +258,23 @@ mod tests {
         fs::create_dir_all(&own).expect("fixture");
         fs::write(own.join("HEAD"), "ref: refs/heads/feature/x\n").expect("fixture");
         fs::write(own.join("commondir"), "../..\n").expect("fixture");
+        let back = dir.path().join("feat/.git");
+        fs::write(own.join("gitdir"), format!("{}\n", back.display())).expect("fixture");
         let tree = dir.path().join("feat");
         fs::create_dir_all(&tree).expect("fixture");
         fs::write(tree.join(".git"), format!("gitdir: {}\n", own.display())).expect("fixture");
         let (a, b) = (resolve(&main, None).expect("main"), resolve(&tree, None).expect("worktree"));
         assert_eq!(a.key, b.key);
         assert_eq!((a.branch.as_deref(), b.branch.as_deref()), (Some("main"), Some("feature/x")));
+        // A folder that came from anywhere and points at the same directories is not known there.
+        let stranger = dir.path().join("stranger");
+        fs::create_dir_all(&stranger).expect("fixture");
+        for target in [own, main.join(".git")] {
+            fs::write(stranger.join(".git"), format!("gitdir: {}\n", target.display())).expect("fixture");
+            let found = resolve(&stranger, None).expect("a project of its own");
+            assert_ne!(found.key, a.key);
+            assert_eq!((found.name.as_str(), found.branch), ("stranger", None));
+        }
     }
 
     #[test]

@@ -500,7 +500,7 @@ fn id(hexadecimal: &str) -> gix::Result<ObjectId> {
 
 /// The directory that `top`'s `.git` is or points to. It is followed only where it leads to a worktree or a submodule
 /// that names `top` itself: a project that came from anywhere must not show another repository's content.
-fn git_directory(top: &Path) -> Result<PathBuf, Fault> {
+pub(crate) fn git_directory(top: &Path) -> Result<PathBuf, Fault> {
     let dot_git = top.join(".git");
     let kind = dot_git.symlink_metadata().map_err(|_| Fault::None)?.file_type();
     if kind.is_dir() {

@@ -110,6 +110,29 @@ pub fn chunks(engine: &Engine, call: &Call<'_>, parts: &[DocumentPart]) -> Resul
     Ok(chunks)
 }
 
+/// The files at these paths below the root of the caller's project that are indexed.
+///
+/// # Errors
+/// Those of the store.
+pub(crate) fn at(engine: &Engine, call: &Call<'_>, paths: &[&str]) -> Result<Vec<SourceRow>, Error> {
+    let root = engine.settings().project_root.as_deref().and_then(|root| canonical(root).ok());
+    let Some(root) = root.map(|root| root_name(&root)) else { return Ok(Vec::new()) };
+    let of = (call.scope.namespace.as_str(), call.scope.project.as_deref());
+    let mut rows = engine.read(call, |r| r.sources_at(of, &root, paths))?;
+    rows.retain(|row| row.state == SourceState::Present);
+    Ok(rows)
+}
+
+/// All chunks of an indexed file that is as it was when it was indexed; none of another.
+pub(crate) fn chunks_of(file: &SourceRow) -> Vec<Chunk> {
+    let Some(text) = Reader::of(&file.root).and_then(|reader| reader.unchanged(file)) else {
+        return Vec::new();
+    };
+    let sections = reading::sections(&file.path, &text).sections.into_iter();
+    let chunk = |section: Section| Some(Standing::parse(&section.place)?.chunk(file, section.body, false));
+    sections.filter_map(chunk).collect()
+}
+
 /// A chunk's text as the index has it: its pieces, or the one that is at hand while it is not indexed yet.
 fn as_indexed(engine: &Engine, call: &Call<'_>, number: i64, found: &Section) -> Result<String, Error> {
     let index = engine.searcher().index();

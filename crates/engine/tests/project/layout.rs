@@ -152,6 +152,11 @@ fn what_people_wrote_counts_after_a_person_trusted_it_and_until_it_changes() {
     let other = desk.run("retrieve_agent_context", asked);
     assert_eq!(other["decisions"][0]["tags"], json!(["human_file", "unconfirmed"]), "only what was named");
 
+    // What is trusted as a constraint holds whatever is asked, and comes before passages of code.
+    let asked = json!({ "task": "Which gateway do invoices use?" });
+    let pack = desk.run("retrieve_agent_context", asked);
+    assert_eq!(pack["constraints"][0]["tags"], json!(["human_file", "trusted"]), "{pack:#}");
+
     checkout.write(".strata/constraints.md", &rules.replace("Never", "Always"));
     // The index may be behind the file: what it has is not shown as trusted either.
     assert_eq!(recalled().as_deref(), Some("changed"));

@@ -523,6 +523,23 @@ fn memory_engine_c32_c37_found_passages_are_told_at_the_sizes_that_are_wanted() 
 }
 
 #[test]
+fn each_symbol_of_a_chunk_is_a_paragraph_of_its_own() {
+    let of = |bird: &str| {
+        let body: String = (0..6).map(|n| format!("    total = total + pond.rows[{n}].birds\n")).collect();
+        format!(
+            "def {bird}(pond):\n    \"\"\"Counts the {bird}s of a pond.\"\"\"\n    total = 0\n{body}    return total\n\n\n"
+        )
+    };
+    let session = with_files(&[("src/birds.py", &["heron", "stork"].map(of).concat())]);
+    let asked = json!({ "task": "Count the storks of a pond", "preferred_layers": ["paragraph"] });
+    let pack = retrieve(&session, asked);
+    let best = &pack["multigranular_chunks"][0];
+    assert_eq!(best["content"], "stork: Counts the storks of a pond.", "{pack}");
+    assert_eq!(best["source_start_line"], 13, "{best}");
+    assert_eq!(pack["knowledge_chunks"][0]["start_line"], 1, "both are in one chunk: {pack}");
+}
+
+#[test]
 fn memory_engine_c79_constraint_incident_and_decision_of_a_task_come_together() {
     let session = with_files(&[
         (
@@ -565,6 +582,34 @@ fn files_that_people_write_stand_among_what_holds() {
     assert_eq!(constraint["layer"], "P5");
     assert_eq!(pack["decisions"][0]["source_path"], ".strata/decisions.md");
     assert!(paths(&pack, "knowledge_chunks", "source_path").iter().all(|path| !path.starts_with(".strata/")));
+}
+
+#[test]
+fn many_passages_of_code_do_not_push_out_what_people_wrote() {
+    let code = |n: usize| {
+        (
+            format!("src/http_{n}.py"),
+            format!(
+                "def client_{n}(url):\n    \"\"\"An http client with a timeout: add a client to the pool.\"\"\"\n    return {n}\n"
+            ),
+        )
+    };
+    let mut files: Vec<(String, String)> = (0..24).map(code).collect();
+    let written = "# Constraints\n\n- No network call without a timeout.\n";
+    files.push((".strata/constraints.md".to_owned(), written.to_owned()));
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let session = with_files(&files);
+    let pack = retrieve(&session, json!({ "task": "Add a timeout to the http client" }));
+    assert_eq!(pack["constraints"][0]["source_path"], ".strata/constraints.md", "{pack}");
+    // What a passage shows is not said again at another size.
+    for unit in pack["multigranular_chunks"].as_array().expect("a list") {
+        let content = unit["content"].as_str().expect("text");
+        let twice = pack["knowledge_chunks"].as_array().expect("a list").iter().any(|chunk| {
+            chunk["chunk_id"] == unit["parent_id"]
+                && chunk["content"].as_str().is_some_and(|text| text.contains(content))
+        });
+        assert!(!twice || unit["result_type"] == "proposition", "{unit}");
+    }
 }
 
 #[test]

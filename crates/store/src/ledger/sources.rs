@@ -128,6 +128,25 @@ impl LedgerRead<'_> {
         self.transaction.query(&sql, of, |row| self.source_from(row))
     }
 
+    /// The files at these paths under a root for one project of a namespace, by path.
+    pub fn sources_at(
+        &self,
+        (namespace, project): (&str, Option<&str>),
+        root: &str,
+        paths: &[&str],
+    ) -> Result<Vec<SourceRow>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM sources
+             WHERE tenant = $1 AND namespace = $2 AND project = $3 AND root = $4 AND path = $5"
+        );
+        let mut rows = Vec::new();
+        for path in paths {
+            let of = params![self.tenant, namespace, project.unwrap_or(""), root, *path];
+            rows.extend(self.transaction.query_one(&sql, of, |row| self.source_from(row))?);
+        }
+        Ok(rows)
+    }
+
     /// The roots of a project of a namespace under which files are there, each with how many and the last change of one.
     pub fn source_roots(
         &self,

@@ -66,7 +66,7 @@ pub struct Request {
 pub enum Tracing {
     /// nothing
     None,
-    /// signals of what is returned, and some of what is not
+    /// the strongest signals of what is returned, and some of what is not
     #[default]
     Summary,
     /// all signals of everything that was weighed
@@ -86,6 +86,8 @@ pub(super) struct Asked {
     pub(super) granularity: Granularity,
     /// Whether statements of other sorts are left out, rather than put behind.
     pub(super) only_sorts: bool,
+    /// Whether the caller asked for passages at other sizes.
+    pub(super) wants_sizes: bool,
     pub(super) trace: Tracing,
     pub(super) scope: Scope,
 }
@@ -172,6 +174,7 @@ impl Asked {
             intent: reading.intent,
             granularity: routing::granularity(reading.intent, &layers, sorts.as_deref()),
             only_sorts: sorts.is_some(),
+            wants_sizes: sorts.is_some() || !layers.is_empty(),
             trace: request.trace.unwrap_or_default(),
             reading,
             files,

@@ -101,6 +101,8 @@ pub(super) struct Memory {
     pub(super) number: i64,
     pub(super) score: f64,
     pub(super) entry: TraceEntry,
+    /// Whether it comes before everything else: a constraint that a person wrote and trusts.
+    pub(super) comes_first: bool,
 }
 
 /// Everything that was found.
@@ -147,7 +149,9 @@ pub(super) fn gather(engine: &Engine, call: &Call<'_>, asked: &Asked) -> Result<
     gathered.excluded.extend(files.excluded);
     gathered.is_whole &= files.is_whole;
     gathered.changed_files = files.changed_files;
-    gathered.memories.sort_by(|a, b| b.score.total_cmp(&a.score));
+    gathered
+        .memories
+        .sort_by(|a, b| b.comes_first.cmp(&a.comes_first).then_with(|| b.score.total_cmp(&a.score)));
     Ok(gathered)
 }
 
@@ -163,9 +167,11 @@ fn of_memories(engine: &Engine, call: &Call<'_>, asked: &Asked) -> Result<Gather
 
 fn of_files(engine: &Engine, call: &Call<'_>, asked: &Asked) -> Result<Gathered, Error> {
     let mut gathered = Gathered { is_whole: true, ..Gathered::default() };
-    let found = search(engine, call, &query(engine, asked, SourceKind::Document))?;
+    let of_files = query(engine, asked, SourceKind::Document);
+    let found = search(engine, call, &of_files)?;
     let parts: Vec<_> = found.hits.iter().filter_map(document).collect();
     gathered.passages = passages::of_hits(engine, call, &parts)?;
+    rules::find_human(engine, call, of_files, &mut gathered)?;
     rules::take_human(&mut gathered);
     gathered.drop_faint_passages();
     gathered.units = granularity::units(asked, &gathered.passages);
@@ -240,7 +246,14 @@ fn memories(
         if is_faint {
             gathered.excluded.push(entry.excluded("Below the relevance floor"));
         } else {
-            gathered.memories.push(Memory { bucket, node, number: row.number, score, entry });
+            gathered.memories.push(Memory {
+                bucket,
+                node,
+                number: row.number,
+                score,
+                entry,
+                comes_first: false,
+            });
         }
     }
     Ok(())

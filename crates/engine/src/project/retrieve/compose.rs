@@ -2,7 +2,8 @@
 //!
 //! Three parts of the budget are for memories, two for passages, as far as the frame leaves them; memories come first. Each sort of
 //! memory has a share of its own first, so that many modules do not push out the one constraint; what a share does not need goes to
-//! constraints and then to the best of the rest, and what passages leave goes to memories. Passages never have more than theirs.
+//! constraints and then to the best of the rest, and what passages leave goes to memories. Constraints that a person trusts come
+//! before everything. Passages never have more than theirs.
 //! Nothing that is too large keeps what follows it from being taken.
 
 use std::collections::HashSet;
@@ -36,7 +37,7 @@ const LEAST_FOR_PASSAGES: u64 = 1200;
 /// Units set aside for the figures, which are filled in at the end.
 const FIGURES: u64 = 40;
 /// Entries about what is left out that a short trace has.
-const BRIEF_EXCLUDED: usize = 20;
+const BRIEF_EXCLUDED: usize = 5;
 /// Characters of a reply with a full trace: what clients keep.
 const FULL_CHARACTERS: u64 = 31_000;
 
@@ -78,6 +79,7 @@ pub(super) fn compose(asked: &Asked, gathered: Gathered, meta: Meta) -> Response
     };
     composing.left = for_memories;
     let mut memories: Vec<Option<Memory>> = gathered.memories.into_iter().map(Some).collect();
+    composing.first(&mut memories);
     composing.by_share(&mut memories);
     composing.evidence();
     composing.any(&mut memories);
@@ -102,6 +104,7 @@ struct Composing {
     left: u64,
     tracing: Tracing,
     needs_evidence: bool,
+    wants_sizes: bool,
     selected: Vec<TraceEntry>,
     excluded: Vec<TraceEntry>,
     memory_units: u64,
@@ -126,6 +129,7 @@ impl Composing {
             left,
             tracing: asked.trace,
             needs_evidence: asked.reading.needs_evidence,
+            wants_sizes: asked.wants_sizes,
             selected: Vec::new(),
             excluded: Vec::new(),
             memory_units: 0,
@@ -140,6 +144,18 @@ impl Composing {
             Tracing::Summary => cost(&entry.brief()) + 1,
             // A full trace may go beyond the budget.
             Tracing::None | Tracing::Full => 0,
+        }
+    }
+
+    /// Takes what comes before everything else, within half of what there is for memories.
+    fn first(&mut self, memories: &mut [Option<Memory>]) {
+        let mut room = self.left / 2;
+        for slot in memories.iter_mut() {
+            let Some(memory) = slot.as_ref().filter(|memory| memory.comes_first) else { continue };
+            if let Some(spent) = self.take(memory, room) {
+                room -= spent;
+                *slot = None;
+            }
         }
     }
 
@@ -251,10 +267,15 @@ impl Composing {
         self.left = most - aside;
         waiting.retain(|passage| !self.take_passage(passage));
         self.left += aside;
+        let shown: Vec<(String, Vec<String>)> = self.pack.knowledge_chunks.iter().map(words_of).collect();
         for unit in all_units {
             let own = cost(unit) + 1;
             if self.pack.multigranular_chunks.len() == MOST_UNITS {
                 break;
+            }
+            // Who asks for sizes wants them; else nothing is said twice.
+            if !self.wants_sizes && shown.iter().any(|passage| is_shown(unit, passage)) {
+                continue;
             }
             if own <= self.left {
                 self.left -= own;
@@ -390,6 +411,19 @@ impl Pack {
         let told = self.retrieval_trace.extract_if(.., |entry| entry.result_id == passage.chunk_id);
         Some(told.map(|entry| cost(&entry) + 1).sum::<u64>() + cost(&passage) + 1)
     }
+}
+
+/// A passage's id, and the words of it that are shown.
+fn words_of(section: &KnowledgeSection) -> (String, Vec<String>) {
+    let words = content_terms(&format!("{} {}", section.heading_path.join(" "), section.content));
+    (section.chunk_id.clone(), words)
+}
+
+/// Whether all that a line or summary says stands in a passage that is shown. A statement is picked out of it.
+fn is_shown(unit: &Unit, (id, words): &(String, Vec<String>)) -> bool {
+    unit.result_type != "proposition"
+        && (unit.result_id == *id || unit.parent_id.as_ref() == Some(id))
+        && content_terms(&unit.content).iter().all(|word| words.binary_search(word).is_ok())
 }
 
 fn section(passage: &Passage, shown: usize) -> KnowledgeSection {

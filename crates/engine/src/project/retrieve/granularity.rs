@@ -76,14 +76,17 @@ fn weights<'t>(wanted: &'t [String], raw: &[Raw<'_>]) -> HashMap<&'t str, f64> {
     wanted.iter().map(weigh).collect()
 }
 
-/// The statements and the lines of a passage, as far as they are wanted.
+/// The statements and the lines of a passage, as far as they are wanted. Of code there is a line about each symbol but the
+/// smallest: a chunk of several is told by more than its first.
 fn cut<'p>(asked: &Asked, passage: &'p Passage) -> Vec<Raw<'p>> {
     let layers = &asked.granularity.layers;
     let mut found = Vec::new();
     if !layers.contains(&Layer::Proposition) && !layers.contains(&Layer::Paragraph) {
         return found;
     }
-    let reading = read(&passage.source_path, &passage.text, &Limits::default(), &|| false);
+    let is_code = passage.source_type == SourceType::CodeFile;
+    let limits = if is_code { Limits { share: 1, ..Limits::default() } } else { Limits::default() };
+    let reading = read(&passage.source_path, &passage.text, &limits, &|| false);
     let line = |within: usize| {
         passage.start_line.max(1).saturating_add(u32::try_from(within).unwrap_or(1).max(1) - 1)
     };
@@ -100,10 +103,10 @@ fn cut<'p>(asked: &Asked, passage: &'p Passage) -> Vec<Raw<'p>> {
     if layers.contains(&Layer::Paragraph) {
         for one in paragraphs(&passage.text, &reading) {
             let Some(chunk) = reading.chunks.get(one.chunk) else { continue };
-            let mut text = one.heading.map_or_else(String::new, |heading| format!("{heading}: "));
-            text.push_str(&one.summary);
+            let mut told = one.heading.map_or_else(String::new, |heading| format!("{heading}: "));
+            told.push_str(&one.summary);
             let lines = (line(chunk.span.first_line), line(chunk.span.last_line));
-            let mut raw = Raw::new(Layer::Paragraph, None, text, lines, passage);
+            let mut raw = Raw::new(Layer::Paragraph, None, told, lines, passage);
             // It stands for its piece, so the piece's words count for it.
             raw.terms.extend(content_terms(passage.text.get(chunk.span.bytes.clone()).unwrap_or_default()));
             found.push(raw);

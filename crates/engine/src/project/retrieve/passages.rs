@@ -66,6 +66,11 @@ pub(super) fn of_hits(
 }
 
 impl Passage {
+    /// A passage that holds whatever is asked.
+    pub(super) fn holding(chunk: Chunk, word: Word) -> Self {
+        Self::of(chunk, Some(word), 0.0, Breakdown::new())
+    }
+
     fn new(hit: &Hit, chunk: Chunk, best: f64) -> Self {
         let quality = f64::from(chunk.source_type.quality());
         let (components, evidence) = (&hit.found.hit.components, &hit.found.hit.evidence);
@@ -89,6 +94,15 @@ impl Passage {
         ] {
             put(&mut breakdown, name, value);
         }
+        // What was indexed of a file that is another by now is not what was trusted.
+        let written = match hit.written {
+            Some(Word::Trusted) if chunk.is_stale => Some(Word::Changed),
+            word => word,
+        };
+        Self::of(chunk, written, score, breakdown)
+    }
+
+    fn of(chunk: Chunk, written: Option<Word>, score: f64, breakdown: Breakdown) -> Self {
         Self {
             chunk_id: chunk.chunk_id,
             source_type: chunk.source_type,
@@ -99,11 +113,7 @@ impl Passage {
             text: chunk.text,
             is_stale: chunk.is_stale,
             modified: Timestamp(chunk.modified),
-            // What was indexed of a file that is another by now is not what was trusted.
-            written: match hit.written {
-                Some(Word::Trusted) if chunk.is_stale => Some(Word::Changed),
-                word => word,
-            },
+            written,
             score,
             breakdown,
         }

@@ -1,11 +1,31 @@
 //! The files that people write for a project: their passages stand among what the project holds, not among its files.
 //! They came with a clone, so they are unconfirmed until a person trusts the files, and again when these change.
 
+use std::collections::HashSet;
+
+use strata_store::{
+    index::{Source, SourceKind},
+    ledger::SourceRow,
+};
+
 use super::{
     candidates::{Bucket, Gathered, Memory, memory_entry},
-    passages::Passage,
+    passages::{self, Passage},
 };
-use crate::project::{layout::human::Word, node::Node};
+use crate::{
+    engine::Engine,
+    error::Error,
+    operation::Call,
+    project::{
+        files,
+        layout::human::{Word, Words},
+        node::Node,
+    },
+    recall::{
+        item::{DocumentPart, Item},
+        search::{Hit, Query, search},
+    },
+};
 
 /// The files, what they hold, and as what their passages are shown.
 const HUMAN: [(&str, &str, Bucket); 3] = [
@@ -21,6 +41,50 @@ const UNCONFIRMED: f64 = 0.7;
 const IMPORTANCE: f64 = 0.9;
 /// The tag of them all; how they count stands beside it.
 const TAG: &str = "human_file";
+
+/// Passages of trusted constraints that are shown although the task has no word of theirs.
+const HELD: usize = 6;
+
+/// Adds the passages of such files that the many passages of other files pushed out of a search, in their order behind
+/// those that it found, and what a person trusts as constraints, whatever is asked.
+///
+/// # Errors
+/// Those of the store.
+pub(super) fn find_human(
+    engine: &Engine,
+    call: &Call<'_>,
+    query: Query,
+    gathered: &mut Gathered,
+) -> Result<(), Error> {
+    let rows = files::at(engine, call, &HUMAN.map(|(path, _, _)| path))?;
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let mut known: HashSet<String> = gathered.passages.iter().map(|one| one.chunk_id.clone()).collect();
+    let least = gathered.passages.last().map_or(f64::MAX, |passage| passage.score);
+    let source = |row: &SourceRow| Source { kind: SourceKind::Document, number: row.number };
+    let found = search(engine, call, &Query { only: Some(rows.iter().map(source).collect()), ..query })?;
+    let parts: Vec<(&Hit, &DocumentPart)> = found
+        .hits
+        .iter()
+        .filter_map(|hit| if let Item::Document(part) = &hit.item { Some((hit, &**part)) } else { None })
+        .collect();
+    for mut passage in passages::of_hits(engine, call, &parts)? {
+        if known.insert(passage.chunk_id.clone()) {
+            passage.score = passage.score.min(least);
+            gathered.passages.push(passage);
+        }
+    }
+    let mut words = Words::of(engine);
+    let trusted = rows
+        .iter()
+        .filter(|row| sort(&row.path).is_some_and(|(_, bucket)| bucket == Bucket::Constraints))
+        .filter(|row| words.word(row) == Some(Word::Trusted));
+    let held = trusted.flat_map(files::chunks_of).filter(|chunk| known.insert(chunk.chunk_id.clone()));
+    let held: Vec<Passage> = held.take(HELD).map(|chunk| Passage::holding(chunk, Word::Trusted)).collect();
+    gathered.passages.extend(held);
+    Ok(())
+}
 
 /// Moves passages of such files from the files to the memories.
 pub(super) fn take_human(gathered: &mut Gathered) {
@@ -38,7 +102,8 @@ pub(super) fn take_human(gathered: &mut Gathered) {
         let (path, score) = (&passage.source_path, passage.score);
         let reason = format!("written by people in {path}, {} (score={score:.3})", word.as_str());
         let entry = memory_entry(&node, passage.score, passage.breakdown.clone(), reason);
-        gathered.memories.push(Memory { bucket, node, number: 0, score: passage.score, entry });
+        let comes_first = word == Word::Trusted && bucket == Bucket::Constraints;
+        gathered.memories.push(Memory { bucket, node, number: 0, score: passage.score, entry, comes_first });
     }
 }
 

@@ -59,10 +59,10 @@ pub(super) const NO_ROOM_FOR_PASSAGE: &str = "token_budget_exceeded";
 pub(super) const SAID_BY_MEMORY: &str = "near_duplicate_of_memory";
 
 impl TraceEntry {
-    /// What a summary tells: of what is returned its signals, of the rest the reason alone.
+    /// What a summary tells: of what is returned its strongest signals, of the rest the reason alone.
     pub(super) fn brief(&self) -> Self {
         let score_breakdown = match self.action {
-            SELECTED => self.score_breakdown.clone(),
+            SELECTED => strongest(&self.score_breakdown),
             _ => Breakdown::new(),
         };
         Self {
@@ -81,6 +81,22 @@ impl TraceEntry {
     pub(super) fn excluded(&self, reason: impl Into<String>) -> Self {
         Self { action: EXCLUDED, reason: reason.into(), ..self.clone() }
     }
+}
+
+/// Signals that a summary tells beside the sum of all.
+const TOLD: usize = 3;
+/// What is no signal of nearness to the task.
+const SUMS: [&str; 4] = ["base_score", "final_score", "importance", "confidence"];
+
+/// The sum and what it rests on most.
+fn strongest(all: &Breakdown) -> Breakdown {
+    let mut signals: Vec<(&'static str, f64)> =
+        all.iter().filter(|(name, _)| !SUMS.contains(name)).map(|(name, value)| (*name, *value)).collect();
+    signals.sort_by(|a, b| b.1.total_cmp(&a.1));
+    signals.truncate(TOLD);
+    let mut told: Breakdown = signals.into_iter().collect();
+    told.extend(all.get("final_score").map(|score| ("final_score", *score)));
+    told
 }
 
 /// It is in the reply.
