@@ -9,7 +9,10 @@
 use std::collections::HashSet;
 
 use serde::Serialize;
-use strata_core::project::budget::{UNITS, tokens, units};
+use strata_core::{
+    analysis::content_terms,
+    project::budget::{UNITS, tokens, units},
+};
 
 use super::{
     agent_context::{Asked, Tracing},
