@@ -26,7 +26,7 @@ impl std::ops::AddAssign for Count {
 }
 
 /// Figures that are read by people and fail on nothing: they take minutes where the code is not optimised.
-pub(crate) const FIGURES: [&str; 2] = ["layered_figures::", "project_figures::"];
+pub(crate) const FIGURES: [&str; 3] = ["layered_figures::", "project_figures::", "figures::ten_thousand"];
 
 /// The package whose tests run on every server.
 const STORE: &str = "strata-store";

@@ -54,7 +54,7 @@ fn hints_and_notes_name_commands_and_options() {
     home.file("app/README.md", "# App\n");
     let on = |arguments: &[&str]| text(&[&["--project-root", &root.to_string_lossy()], arguments].concat());
     let said = on(&["project", "retention", "run"]);
-    assert!(said.contains("`--dry-run=false`"), "{said}");
+    assert!(said.contains("`--dry-run=false` does it"), "{said}");
     assert!(!on(&["project", "retention", "run", "--dry-run=false"]).contains("unexpected"));
     assert!(on(&["project", "status"]).contains("`strata project index` reads"));
     let made = on(&["project", "add", "Waiting", "The gateway waits thirty seconds."]);
