@@ -54,9 +54,8 @@ impl Entry {
     /// The entry of a file: its first heading or first line, and the most frequent words of what it says beside those that the line has
     /// already. Frontmatter and comments, such as who wrote a section, say nothing.
     pub fn of_file(path: VaultPath, text: &str) -> Self {
-        let headings = sections(text).into_iter().filter(|section| section.level > 0);
-        let heading = headings.map(|section| section.title().to_owned()).find(|title| !title.is_empty());
         let content = &text[content_start(text)..];
+        let heading = opening_heading(content).or_else(|| first_heading(text));
         let title =
             heading.unwrap_or_else(|| pointer::summary(content).graphemes(true).take(MAX_LINE).collect());
         let title = one_line(if title.is_empty() { path.domain() } else { &title });
@@ -244,6 +243,19 @@ pub fn difference(old: &[Entry], new: &[Entry]) -> Difference {
 fn one_line(text: &str) -> String {
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     words.replace('→', "->").replace(" — ", " - ").graphemes(true).take(pointer::MAX_SUMMARY).collect()
+}
+
+/// The first heading that says something.
+fn first_heading(text: &str) -> Option<String> {
+    let headings = sections(text).into_iter().filter(|section| section.level > 0);
+    headings.map(|section| section.title().to_owned()).find(|title| !title.is_empty())
+}
+
+/// The same where it is the first line, as in most files: the rest of the file has no say in it then, but for what a reference in
+/// brackets stands for.
+fn opening_heading(content: &str) -> Option<String> {
+    let line = content.lines().find(|line| !line.trim().is_empty())?;
+    (line.starts_with('#') && !line.contains('[')).then(|| first_heading(line)).flatten()
 }
 
 /// The most frequent words, the earlier first when two are as frequent. Those of `said` are left out, unless there are no others.
