@@ -2,7 +2,8 @@
 
 use std::{
     borrow::Cow,
-    collections::HashSet,
+    cell::RefCell,
+    collections::{HashMap, HashSet},
     ops::Range,
     sync::{Arc, LazyLock},
 };
@@ -155,22 +156,13 @@ impl Reader<'_> {
     }
 
     fn word(&mut self, run: &str, next: Option<&str>) {
-        let lower = run.to_lowercase();
-        let mut bare = Cow::Borrowed(lower.as_str());
-        if bare.contains('\'') {
-            bare = Cow::Owned(bare.replace('\'', ""));
-        }
+        let Form { text, surface, bare, function } = form(run);
         if let Some(polar) = polarity::english(&bare, next) {
-            return self.push_as_is(&bare, Role::Polar(polar), 1.0);
+            return self.push(Arc::clone(&bare), bare, Role::Polar(polar), 1.0);
         }
-        let base = lower.strip_suffix("'s").unwrap_or(&lower);
-        let stem = if base.is_ascii() { STEMMER.stem(base) } else { Cow::Borrowed(base) };
-        let function = FUNCTION.contains(base);
         let weight = if function { FUNCTION_WEIGHT } else { 1.0 };
         let name = self.is_name(run) && !function;
         let role = if name { Role::Name } else { Role::Word };
-        let surface: Arc<str> = lower.as_str().into();
-        let text = if *stem == *surface { Arc::clone(&surface) } else { Arc::from(&*stem) };
         self.unit(&text, &surface, weight, function, name);
         self.push(text, surface, role, weight);
     }
@@ -228,6 +220,53 @@ impl Reader<'_> {
         let text: Arc<str> = text.into();
         self.push(Arc::clone(&text), text, role, weight);
     }
+}
+
+/// The forms of a word.
+#[derive(Clone)]
+struct Form {
+    /// In small letters and stemmed.
+    text: Arc<str>,
+    /// In small letters.
+    surface: Arc<str>,
+    /// The same without apostrophes.
+    bare: Arc<str>,
+    /// Carries grammar only.
+    function: bool,
+}
+
+impl Form {
+    fn of(run: &str) -> Self {
+        let surface: Arc<str> = run.to_lowercase().into();
+        let base = surface.strip_suffix("'s").unwrap_or(&surface);
+        let stem = if base.is_ascii() { STEMMER.stem(base) } else { Cow::Borrowed(base) };
+        let shared = |text: &str| if *text == *surface { Arc::clone(&surface) } else { Arc::from(text) };
+        let bare = if surface.contains('\'') { shared(&surface.replace('\'', "")) } else { shared(&surface) };
+        Self { text: shared(&stem), bare, function: FUNCTION.contains(base), surface }
+    }
+}
+
+/// Words whose forms a thread keeps, and the bytes of the longest of them.
+const KEPT_FORMS: usize = 4096;
+const LONGEST_KEPT: usize = 32;
+
+/// The forms of a word as it is written. Stemming it takes most of the time that reading it takes, and the same words come again.
+fn form(run: &str) -> Form {
+    thread_local! {
+        static KEPT: RefCell<HashMap<Box<str>, Form>> = RefCell::default();
+    }
+    if run.len() > LONGEST_KEPT {
+        return Form::of(run);
+    }
+    KEPT.with_borrow_mut(|kept| {
+        if let Some(form) = kept.get(run) {
+            return form.clone();
+        }
+        if kept.len() >= KEPT_FORMS {
+            kept.clear();
+        }
+        kept.entry(run.into()).or_insert_with(|| Form::of(run)).clone()
+    })
 }
 
 /// A text of one character.

@@ -4,6 +4,7 @@
 
 use std::{
     borrow::Cow,
+    cmp::Reverse,
     collections::{HashMap, HashSet},
 };
 
@@ -260,19 +261,25 @@ fn opening_heading(content: &str) -> Option<String> {
 
 /// The most frequent words, the earlier first when two are as frequent. Those of `said` are left out, unless there are no others.
 fn keywords(text: &str, said: &str) -> Vec<String> {
-    let mut counts: HashMap<Cow<'_, str>, (usize, usize)> = HashMap::new();
+    // Words take some eight bytes each, and half of them come again.
+    let mut counts: HashMap<Cow<'_, str>, (usize, usize)> = HashMap::with_capacity(text.len() / 16);
     for word in without_comments(text).flat_map(words) {
         let place = counts.len();
         counts.entry(word).or_insert((0, place)).0 += 1;
     }
-    let mut found: Vec<(Cow<'_, str>, (usize, usize))> =
-        counts.into_iter().filter(|(word, _)| is_telling(word)).collect();
+    let mut found: Vec<(Cow<'_, str>, (usize, usize))> = counts.into_iter().collect();
+    found.retain(|(word, _)| is_telling(word));
     let said: HashSet<Cow<'_, str>> = words(said).filter(|word| is_telling(word)).collect();
     let is_new = |word: &Cow<'_, str>| !said.contains(word);
     if found.iter().any(|(word, _)| is_new(word)) {
         found.retain(|(word, _)| is_new(word));
     }
-    found.sort_unstable_by_key(|(_, (count, place))| (std::cmp::Reverse(*count), *place));
+    let rank = |(_, (count, place)): &(Cow<'_, str>, (usize, usize))| (Reverse(*count), *place);
+    if found.len() > KEYWORDS {
+        found.select_nth_unstable_by_key(KEYWORDS, rank);
+        found.truncate(KEYWORDS);
+    }
+    found.sort_unstable_by_key(rank);
     found.into_iter().take(KEYWORDS).map(|(word, _)| word.into_owned()).collect()
 }
 
