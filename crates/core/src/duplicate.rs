@@ -183,13 +183,15 @@ impl<'t> Prepared<'t> {
 #[derive(Debug, Default)]
 pub struct Readings(Mutex<KeptReadings>);
 
+/// Those of now, and those of before, which are forgotten when these are too many.
 #[derive(Debug, Default)]
 struct KeptReadings {
     texts: HashMap<Box<str>, Arc<Read>>,
     bytes: usize,
+    older: HashMap<Box<str>, Arc<Read>>,
 }
 
-/// Bytes of text whose reading is kept; a reading takes some forty times as much. Beyond them all are forgotten.
+/// Bytes of text whose reading is kept, and as many of before; a reading takes some thirty times as much.
 const KEPT_BYTES: usize = 512 << 10;
 
 impl Readings {
@@ -199,7 +201,7 @@ impl Readings {
             return Prepared::new(text);
         }
         let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = kept().texts.get(text).map(Arc::clone);
+        let known = kept().get(text);
         let read = known.unwrap_or_else(|| {
             let read = Arc::new(Read::new(text));
             kept().keep(text, &read);
@@ -210,9 +212,19 @@ impl Readings {
 }
 
 impl KeptReadings {
+    fn get(&mut self, text: &str) -> Option<Arc<Read>> {
+        if let Some(read) = self.texts.get(text) {
+            return Some(Arc::clone(read));
+        }
+        // What is asked for again stays.
+        let (text, read) = self.older.remove_entry(text)?;
+        self.keep(&text, &read);
+        Some(read)
+    }
+
     fn keep(&mut self, text: &str, read: &Arc<Read>) {
         if self.bytes + text.len() > KEPT_BYTES {
-            *self = Self::default();
+            *self = Self { older: std::mem::take(&mut self.texts), ..Self::default() };
         }
         if self.texts.insert(text.into(), Arc::clone(read)).is_none() {
             self.bytes += text.len();
@@ -441,7 +453,7 @@ fn leftover<'a>(a: &'a Reading, b: &Reading) -> Vec<&'a Token> {
 fn exchange_difference((a, b): &(Vec<&Unit>, Vec<&Unit>)) -> Difference {
     let shown = |units: &[&Unit]| {
         let east_asian = units.iter().all(|unit| !unit.text.is_ascii() && unit.text.chars().count() == 1);
-        let words: Vec<&str> = units.iter().map(|unit| unit.shown.as_str()).collect();
+        let words: Vec<&str> = units.iter().map(|unit| &*unit.shown).collect();
         Some(words.join(if east_asian { "" } else { " " }))
     };
     let name = a.iter().any(|unit| unit.name) && b.iter().any(|unit| unit.name);
@@ -452,7 +464,7 @@ fn exchange_difference((a, b): &(Vec<&Unit>, Vec<&Unit>)) -> Difference {
 /// `stable` against `unstable` is a matter of polarity, not of another word.
 fn is_prefixed(a: &[&Unit], b: &[&Unit]) -> bool {
     let ([a], [b]) = (a, b) else { return false };
-    polarity::by_prefix(&a.shown).contains(&b.shown)
+    polarity::by_prefix(&a.shown).iter().any(|word| **word == *b.shown)
 }
 
 /// Negations that only one side has, and antonyms across: what differs, and how often it turns the meaning.
@@ -461,7 +473,7 @@ fn polar_differences(left: &[&Token], right: &[&Token]) -> (Vec<Difference>, usi
     let mut flips = differences.len();
     let negations = |tokens: &[&Token]| -> Vec<String> {
         let negates = |t: &&&Token| t.role == Role::Polar(Polar::Negation);
-        tokens.iter().filter(negates).map(|t| t.surface.clone()).collect()
+        tokens.iter().filter(negates).map(|t| t.surface.to_string()).collect()
     };
     let (a, b) = (negations(left), negations(right));
     if a.len() != b.len() {
@@ -494,8 +506,8 @@ fn antonyms(left: &[&Token], right: &[&Token]) -> Vec<Difference> {
         _ => None,
     };
     let difference = |token: &&Token| {
-        let b = opposite(token)?.surface.clone();
-        Some(Difference { kind: DifferenceKind::Antonym, a: Some(token.surface.clone()), b: Some(b) })
+        let b = opposite(token)?.surface.to_string();
+        Some(Difference { kind: DifferenceKind::Antonym, a: Some(token.surface.to_string()), b: Some(b) })
     };
     left.iter().filter_map(difference).collect()
 }
@@ -506,7 +518,7 @@ fn value_sequence(reading: &Reading) -> Vec<&str> {
 
 fn polar_sequence(reading: &Reading) -> Vec<&str> {
     let polar = |t: &&Token| matches!(t.role, Role::Polar(_));
-    reading.tokens.iter().filter(polar).map(|t| t.surface.as_str()).collect()
+    reading.tokens.iter().filter(polar).map(|t| &*t.surface).collect()
 }
 
 /// Whether both hold the same words in another order.

@@ -34,6 +34,7 @@ mod model;
 pub mod network;
 pub mod ontology;
 pub mod operation;
+mod parallel;
 pub mod paths;
 pub mod project;
 pub mod prompts;

@@ -157,12 +157,12 @@ const EAST_ASIAN_NEUTRAL: &str = "不同 不过 不過 不仅 不但 不只 不�
     非常 除非 是非 かもしれない しなければならない なければならない なければなりません ないといけない なくてはならない ないといけません 少ない 危ない つまらない もったいない 間違いない 仕方ない \
     だけでなく ではないか 않으면 못지않 말씀 말해 말하 아니라";
 
-/// What an English word does. The word is lower-case, its apostrophe removed; `next` is the word after.
+/// What an English word does. The word is lower-case, its apostrophe removed; `next` is the word after, in any case.
 pub(super) fn english(word: &str, next: Option<&str>) -> Option<Polar> {
-    if next.is_some_and(|next| HARMLESS.contains(&(word, next))) {
-        return None;
-    }
-    TABLES.english.get(word).copied()
+    let polar = TABLES.english.get(word).copied()?;
+    let next = next.map(str::to_lowercase);
+    let is_harmless = next.is_some_and(|next| HARMLESS.contains(&(word, next.as_str())));
+    (!is_harmless).then_some(polar)
 }
 
 /// One piece of a run of Chinese, Japanese or Korean text.

@@ -1,6 +1,12 @@
 //! A text as the sequence of what it is compared by: words, values and polar words.
 
-use std::{borrow::Cow, collections::HashSet, ops::Range, sync::LazyLock};
+use std::{
+    borrow::Cow,
+    cell::RefCell,
+    collections::{HashMap, HashSet},
+    ops::Range,
+    sync::{Arc, LazyLock},
+};
 
 use rust_stemmers::{Algorithm, Stemmer};
 
@@ -28,9 +34,9 @@ pub(super) enum Role {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Token {
     /// Normalised and stemmed.
-    pub(super) text: String,
-    /// Normalised, not stemmed.
-    pub(super) surface: String,
+    pub(super) text: Arc<str>,
+    /// Normalised, not stemmed; most words share it with their stem.
+    pub(super) surface: Arc<str>,
     /// Of the text.
     pub(super) hash: u64,
     pub(super) role: Role,
@@ -42,9 +48,9 @@ pub(super) struct Token {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Unit {
     /// Normalised and stemmed.
-    pub(super) text: String,
+    pub(super) text: Arc<str>,
     /// Normalised, not stemmed.
-    pub(super) shown: String,
+    pub(super) shown: Arc<str>,
     pub(super) hash: u64,
     pub(super) weight: f64,
     /// Carries grammar only.
@@ -100,7 +106,7 @@ pub(super) fn read(text: &str) -> Reading {
     for (number, value) in found.iter().enumerate() {
         reader.words(from..value.span.start);
         let canonical = format!("{:?}:{}", value.kind, value.fields.join("|"));
-        reader.push(canonical.clone(), canonical, Role::Value(number), 1.0);
+        reader.push_as_is(&canonical, Role::Value(number), 1.0);
         from = value.span.end;
     }
     reader.words(from..text.len());
@@ -129,7 +135,7 @@ impl Reader<'_> {
         while let Some((class, run)) = runs.next() {
             match class {
                 Class::EastAsian => self.east_asian(run),
-                Class::Question => self.push("?".into(), "?".into(), Role::Word, FUNCTION_WEIGHT),
+                Class::Question => self.push_as_is("?", Role::Word, FUNCTION_WEIGHT),
                 Class::Word => {
                     let next = runs.peek().filter(|(class, _)| *class == Class::Word).map(|(_, run)| *run);
                     self.word(run, next);
@@ -143,30 +149,22 @@ impl Reader<'_> {
     /// Emoji and other signs may be all that differs: passed ✅, passed ❌.
     fn symbols(&mut self, run: &str) {
         for c in run.chars() {
-            self.push(c.to_string(), c.to_string(), Role::Word, 1.0);
-            self.unit(c.to_string(), c.to_string(), 1.0, false, false);
+            let sign = one(c);
+            self.unit(&sign, &sign, 1.0, false, false);
+            self.push(sign.clone(), sign, Role::Word, 1.0);
         }
     }
 
     fn word(&mut self, run: &str, next: Option<&str>) {
-        let lower = run.to_lowercase();
-        let mut bare = Cow::Borrowed(lower.as_str());
-        if bare.contains('\'') {
-            bare = Cow::Owned(bare.replace('\'', ""));
+        let Form { text, surface, bare, function } = form(run);
+        if let Some(polar) = polarity::english(&bare, next) {
+            return self.push(Arc::clone(&bare), bare, Role::Polar(polar), 1.0);
         }
-        let next = next.map(str::to_lowercase);
-        if let Some(polar) = polarity::english(&bare, next.as_deref()) {
-            let bare = bare.into_owned();
-            return self.push(bare.clone(), bare, Role::Polar(polar), 1.0);
-        }
-        let base = lower.strip_suffix("'s").unwrap_or(&lower);
-        let stem = if base.is_ascii() { STEMMER.stem(base).into_owned() } else { base.to_owned() };
-        let function = FUNCTION.contains(base);
         let weight = if function { FUNCTION_WEIGHT } else { 1.0 };
         let name = self.is_name(run) && !function;
         let role = if name { Role::Name } else { Role::Word };
-        self.unit(stem.clone(), lower.clone(), weight, function, name);
-        self.push(stem, lower, role, weight);
+        self.unit(&text, &surface, weight, function, name);
+        self.push(text, surface, role, weight);
     }
 
     /// A capital inside a word, or at its start where no sentence starts.
@@ -186,7 +184,7 @@ impl Reader<'_> {
                 Piece::Text(text) => frame.push_str(text),
                 Piece::Polar(word, polar) => {
                     is_polar = true;
-                    self.push(word.into(), word.into(), Role::Polar(polar), 1.0);
+                    self.push_as_is(word, Role::Polar(polar), 1.0);
                 }
             }
         }
@@ -196,24 +194,84 @@ impl Reader<'_> {
         for pair in character_pairs(frame) {
             let hiragana = pair.chars().all(is_hiragana);
             let weight = if hiragana { HIRAGANA_WEIGHT } else { 1.0 };
-            self.push(pair.clone(), pair, role, weight);
+            self.push_as_is(&pair, role, weight);
         }
         for c in frame.chars() {
             let function = is_hiragana(c) || FUNCTION_CHARACTERS.contains(c);
             let weight = if function { 0.5 * FUNCTION_WEIGHT } else { CHARACTER_WEIGHT };
-            self.unit(c.to_string(), c.to_string(), weight, function, name);
+            let character = one(c);
+            self.unit(&character, &character, weight, function, name);
         }
     }
 
-    fn unit(&mut self, text: String, shown: String, weight: f64, function: bool, name: bool) {
+    fn unit(&mut self, text: &Arc<str>, shown: &Arc<str>, weight: f64, function: bool, name: bool) {
         let hash = shingle::hash(text.as_bytes());
+        let (text, shown) = (Arc::clone(text), Arc::clone(shown));
         self.units.push(Unit { text, shown, hash, weight, function, name });
     }
 
-    fn push(&mut self, text: String, surface: String, role: Role, weight: f64) {
+    fn push(&mut self, text: Arc<str>, surface: Arc<str>, role: Role, weight: f64) {
         let hash = shingle::hash(text.as_bytes());
         self.tokens.push(Token { text, surface, hash, role, weight });
     }
+
+    /// Adds what has no other form.
+    fn push_as_is(&mut self, text: &str, role: Role, weight: f64) {
+        let text: Arc<str> = text.into();
+        self.push(Arc::clone(&text), text, role, weight);
+    }
+}
+
+/// The forms of a word.
+#[derive(Clone)]
+struct Form {
+    /// In small letters and stemmed.
+    text: Arc<str>,
+    /// In small letters.
+    surface: Arc<str>,
+    /// The same without apostrophes.
+    bare: Arc<str>,
+    /// Carries grammar only.
+    function: bool,
+}
+
+impl Form {
+    fn of(run: &str) -> Self {
+        let surface: Arc<str> = run.to_lowercase().into();
+        let base = surface.strip_suffix("'s").unwrap_or(&surface);
+        let stem = if base.is_ascii() { STEMMER.stem(base) } else { Cow::Borrowed(base) };
+        let shared = |text: &str| if *text == *surface { Arc::clone(&surface) } else { Arc::from(text) };
+        let bare = if surface.contains('\'') { shared(&surface.replace('\'', "")) } else { shared(&surface) };
+        Self { text: shared(&stem), bare, function: FUNCTION.contains(base), surface }
+    }
+}
+
+/// Words whose forms a thread keeps, and the bytes of the longest of them.
+const KEPT_FORMS: usize = 4096;
+const LONGEST_KEPT: usize = 32;
+
+/// The forms of a word as it is written. Stemming it takes most of the time that reading it takes, and the same words come again.
+fn form(run: &str) -> Form {
+    thread_local! {
+        static KEPT: RefCell<HashMap<Box<str>, Form>> = RefCell::default();
+    }
+    if run.len() > LONGEST_KEPT {
+        return Form::of(run);
+    }
+    KEPT.with_borrow_mut(|kept| {
+        if let Some(form) = kept.get(run) {
+            return form.clone();
+        }
+        if kept.len() >= KEPT_FORMS {
+            kept.clear();
+        }
+        kept.entry(run.into()).or_insert_with(|| Form::of(run)).clone()
+    })
+}
+
+/// A text of one character.
+fn one(c: char) -> Arc<str> {
+    Arc::from(&*c.encode_utf8(&mut [0; 4]))
 }
 
 /// Korean verb endings, longest first. Without them a statement and its negation share their words.

@@ -4,6 +4,7 @@
 
 use std::{
     borrow::Cow,
+    cmp::Reverse,
     collections::{HashMap, HashSet},
 };
 
@@ -54,9 +55,8 @@ impl Entry {
     /// The entry of a file: its first heading or first line, and the most frequent words of what it says beside those that the line has
     /// already. Frontmatter and comments, such as who wrote a section, say nothing.
     pub fn of_file(path: VaultPath, text: &str) -> Self {
-        let headings = sections(text).into_iter().filter(|section| section.level > 0);
-        let heading = headings.map(|section| section.title().to_owned()).find(|title| !title.is_empty());
         let content = &text[content_start(text)..];
+        let heading = opening_heading(content).or_else(|| first_heading(text));
         let title =
             heading.unwrap_or_else(|| pointer::summary(content).graphemes(true).take(MAX_LINE).collect());
         let title = one_line(if title.is_empty() { path.domain() } else { &title });
@@ -246,21 +246,40 @@ fn one_line(text: &str) -> String {
     words.replace('→', "->").replace(" — ", " - ").graphemes(true).take(pointer::MAX_SUMMARY).collect()
 }
 
+/// The first heading that says something.
+fn first_heading(text: &str) -> Option<String> {
+    let headings = sections(text).into_iter().filter(|section| section.level > 0);
+    headings.map(|section| section.title().to_owned()).find(|title| !title.is_empty())
+}
+
+/// The same where it is the first line, as in most files: the rest of the file has no say in it then, but for what a reference in
+/// brackets stands for.
+fn opening_heading(content: &str) -> Option<String> {
+    let line = content.lines().find(|line| !line.trim().is_empty())?;
+    (line.starts_with('#') && !line.contains('[')).then(|| first_heading(line)).flatten()
+}
+
 /// The most frequent words, the earlier first when two are as frequent. Those of `said` are left out, unless there are no others.
 fn keywords(text: &str, said: &str) -> Vec<String> {
-    let mut counts: HashMap<Cow<'_, str>, (usize, usize)> = HashMap::new();
+    // Words take some eight bytes each, and half of them come again.
+    let mut counts: HashMap<Cow<'_, str>, (usize, usize)> = HashMap::with_capacity(text.len() / 16);
     for word in without_comments(text).flat_map(words) {
         let place = counts.len();
         counts.entry(word).or_insert((0, place)).0 += 1;
     }
-    let mut found: Vec<(Cow<'_, str>, (usize, usize))> =
-        counts.into_iter().filter(|(word, _)| is_telling(word)).collect();
+    let mut found: Vec<(Cow<'_, str>, (usize, usize))> = counts.into_iter().collect();
+    found.retain(|(word, _)| is_telling(word));
     let said: HashSet<Cow<'_, str>> = words(said).filter(|word| is_telling(word)).collect();
     let is_new = |word: &Cow<'_, str>| !said.contains(word);
     if found.iter().any(|(word, _)| is_new(word)) {
         found.retain(|(word, _)| is_new(word));
     }
-    found.sort_unstable_by_key(|(_, (count, place))| (std::cmp::Reverse(*count), *place));
+    let rank = |(_, (count, place)): &(Cow<'_, str>, (usize, usize))| (Reverse(*count), *place);
+    if found.len() > KEYWORDS {
+        found.select_nth_unstable_by_key(KEYWORDS, rank);
+        found.truncate(KEYWORDS);
+    }
+    found.sort_unstable_by_key(rank);
     found.into_iter().take(KEYWORDS).map(|(word, _)| word.into_owned()).collect()
 }
 

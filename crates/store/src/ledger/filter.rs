@@ -221,7 +221,9 @@ impl LedgerRead<'_> {
         if let Some(before) = filter.before {
             all.and("m.number <", before, "");
         }
-        all.sql.push_str(" ORDER BY m.number DESC");
+        // A few memories are of a layer. The sign keeps SQLite from walking all of them from the newest on, for the order's sake.
+        let by_layer = filter.as_of.is_none() && filter.visible_from.is_some() && !filter.layers.is_empty();
+        all.sql.push_str(if by_layer { " ORDER BY +m.number DESC" } else { " ORDER BY m.number DESC" });
         all.limit(filter.limit);
         all
     }

@@ -42,7 +42,7 @@ pub(super) fn exclusive(a: &Statement, b: &Statement) -> Option<Choice> {
     }
     let start = a.reading.units.iter().position(|unit| std::ptr::eq(unit, x[0]))?;
     let before = &a.reading.units[..start];
-    if before.last().is_some_and(|unit| CIRCUMSTANCE.contains(&unit.shown.as_str())) {
+    if before.last().is_some_and(|unit| CIRCUMSTANCE.contains(&&*unit.shown)) {
         return None;
     }
     let (left, right) = (spelled(&x), spelled(&y));
@@ -76,7 +76,7 @@ fn weight(units: &[&Unit]) -> f64 {
 /// Words as written, in small letters.
 fn spelled(units: &[&Unit]) -> String {
     let wide = units.iter().all(|unit| !unit.text.is_ascii());
-    let words: Vec<&str> = units.iter().map(|unit| unit.shown.as_str()).collect();
+    let words: Vec<&str> = units.iter().map(|unit| &*unit.shown).collect();
     words.join(if wide { "" } else { " " })
 }
 

@@ -21,7 +21,7 @@ impl Polarity {
         let (left, right) = (leftover(&a.reading, &b.reading), leftover(&b.reading, &a.reading));
         let sides = |tokens: &[&Token]| -> Vec<(u16, bool, String)> {
             let side = |t: &&Token| match t.role {
-                Role::Polar(Polar::Side(pair, side)) => Some((pair, side, t.surface.clone())),
+                Role::Polar(Polar::Side(pair, side)) => Some((pair, side, t.surface.to_string())),
                 _ => None,
             };
             tokens.iter().filter_map(side).collect()
@@ -49,8 +49,9 @@ impl Polarity {
         let plain = |t: &&&Token| matches!(t.role, Role::Word | Role::Name);
         for token in left.iter().filter(plain) {
             let opposites = polarity::by_prefix(&token.surface);
-            let other = right.iter().filter(plain).find(|o| opposites.contains(&o.surface));
-            self.pairs.extend(other.map(|o| (token.surface.clone(), o.surface.clone())));
+            let other =
+                right.iter().filter(plain).find(|o| opposites.iter().any(|word| **word == *o.surface));
+            self.pairs.extend(other.map(|o| (token.surface.to_string(), o.surface.to_string())));
         }
     }
 

@@ -81,7 +81,7 @@ fn key(unit: &Unit) -> String {
         }
         // Who does a thing is not the thing: an indexer and an index.
         _ if is_agent(unit) => format!("{}er", unit.text),
-        _ => unit.text.clone(),
+        _ => unit.text.to_string(),
     }
 }
 

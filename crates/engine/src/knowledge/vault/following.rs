@@ -1,9 +1,9 @@
 //! What follows a change to the vault before it is answered.
 
-use std::{panic::resume_unwind, sync::LazyLock, thread};
+use std::{panic::resume_unwind, thread};
 
 use super::Written;
-use crate::{engine::Engine, error::Error, knowledge::changelog, operation::Call};
+use crate::{engine::Engine, error::Error, knowledge::changelog, operation::Call, parallel::has_cores};
 
 /// Lets index and changelog follow what was stored, and notes in it why the index could not. Meanwhile `beside` does what
 /// waits for neither, and the disk makes the renames durable. The change stands whatever becomes of index and changelog:
@@ -32,13 +32,6 @@ pub(crate) fn follow<T>(
     let changed = written.iter_mut().filter(|written| written.is_changed());
     changed.for_each(|written| written.unindexed.clone_from(&unindexed));
     Ok(done)
-}
-
-/// Whether a second thread at work is of use.
-pub(super) fn has_cores() -> bool {
-    static HAS_CORES: LazyLock<bool> =
-        LazyLock::new(|| thread::available_parallelism().is_ok_and(|cores| cores.get() > 1));
-    *HAS_CORES
 }
 
 /// Lets the index read a text that a file is about to hold.

@@ -12,7 +12,7 @@ use strata_store::{
     vault::{FoundFile, Listing, Reading, Vault},
 };
 
-use super::{FileHead, FileState, Place, held, held::Held, namespaces};
+use super::{FileHead, FileState, Place, held, held::Held, namespaces, store::place_in_history};
 use crate::{engine::Engine, error::Error, operation::Call};
 
 /// A file that was changed within the last two seconds may change again without looking any different, where a file
@@ -134,9 +134,13 @@ pub fn look(engine: &Engine, call: &Call<'_>, namespace: &Name) -> Result<Seen, 
 /// The files of a namespace as the ledger has them. Those of the last look do as long as nothing was written since.
 fn heads(engine: &Engine, call: &Call<'_>, namespace: &Name) -> Result<Vec<VaultHead>, Error> {
     Ok(engine.ledger(call)?.read(&engine.control(call), |r| {
-        let standing = r.standing(0)?;
-        let place = (standing.epoch, standing.head, standing.head_hash);
+        let place = place_in_history(r)?;
         if let Some(kept) = engine.vault().heads_at(namespace, &place) {
+            debug_assert_eq!(
+                kept,
+                r.vault_heads(Some(namespace.as_str()))?,
+                "what was carried on is what is stored"
+            );
             return Ok(kept);
         }
         let heads = r.vault_heads(Some(namespace.as_str()))?;

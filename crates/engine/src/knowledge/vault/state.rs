@@ -38,7 +38,7 @@ struct Stamp {
 }
 
 /// Epoch, last change and its hash: the same ledger with the same in it.
-type PlaceInHistory = (String, i64, Vec<u8>);
+pub(super) type PlaceInHistory = (String, i64, Vec<u8>);
 
 #[derive(Default)]
 struct Kept {
@@ -100,6 +100,23 @@ impl VaultState {
             heads.clear();
         }
         heads.insert(namespace.clone(), (place, kept.to_vec()));
+    }
+
+    /// Goes on at `to` with what was kept at `from`, when nothing happened in between but that these files changed. Where one of
+    /// them is new, the files are to be listed again.
+    pub(super) fn carry_heads(&self, from: &PlaceInHistory, to: &PlaceInHistory, changed: &[VaultHead]) {
+        for (namespace, (place, heads)) in
+            lock(&self.heads).iter_mut().filter(|(_, (place, _))| place == from)
+        {
+            let own: Vec<&VaultHead> =
+                changed.iter().filter(|head| head.namespace == namespace.as_str()).collect();
+            let at: Option<Vec<usize>> =
+                own.iter().map(|new| heads.iter().position(|head| head.number == new.number)).collect();
+            if let Some(at) = at {
+                at.into_iter().zip(own).for_each(|(at, new)| heads[at] = new.clone());
+                *place = to.clone();
+            }
+        }
     }
 
     /// Notes that a file with this time of change was found to hold its head.

@@ -15,19 +15,18 @@
 
 use std::{sync::Arc, thread};
 
-use strata_core::{memory::Layer, principal::Principal, time::Timestamp};
+use strata_core::{memory::Layer, principal::Principal};
 use strata_store::{
     error::{Conflict, StoreError},
     files::Prepared,
-    ledger::{LedgerWrite, NewAudit, NewGeneration, Origin, VaultChange, VaultHead},
+    ledger::{LedgerRead, LedgerWrite, NewAudit, NewGeneration, Origin, VaultChange, VaultHead},
 };
 
 use super::{
-    Change, Edited, Event, FileHead, MAX_FILE, ParsedFile, Place, Written,
-    following::{foresee, has_cores},
-    held::Held,
+    Change, Edited, Event, FileHead, MAX_FILE, ParsedFile, Place, Written, following::foresee, held::Held,
+    state::PlaceInHistory,
 };
-use crate::{authority, engine::Engine, error::Error, operation::Call};
+use crate::{authority, engine::Engine, error::Error, operation::Call, parallel::has_cores};
 
 /// A file and what shall become of it.
 pub(super) struct Step {
@@ -44,8 +43,8 @@ struct Wanted {
     row: VaultChange,
     salt: [u8; 16],
     prepared: Option<Prepared>,
-    /// Set when it is stored.
-    stored: Option<(i64, i64, i64, Timestamp)>,
+    /// What the ledger has of the file, set when it is stored.
+    stored: Option<VaultHead>,
 }
 
 impl Step {
@@ -178,10 +177,22 @@ fn commit(
         Error::Store(error) => error,
         other => StoreError::Internal(other.to_string()),
     })?;
-    ledger.write(&engine.control(call), engine.clock().now(), |w| {
+    let (from, to) = ledger.write(&engine.control(call), engine.clock().now(), |w| {
+        let from = place_in_history(w)?;
         insert(w, call, actor, change, steps)?;
-        authority::seal(w, call, actor)
-    })
+        authority::seal(w, call, actor)?;
+        Ok((from, place_in_history(w)?))
+    })?;
+    let stored = |step: &Step| step.wanted.as_ref()?.stored.clone();
+    let changed: Vec<VaultHead> = steps.iter().filter_map(stored).collect();
+    engine.vault().carry_heads(&from, &to, &changed);
+    Ok(())
+}
+
+/// Where a transaction stands in the ledger's history.
+pub(super) fn place_in_history(r: &LedgerRead<'_>) -> Result<PlaceInHistory, StoreError> {
+    let standing = r.standing(0)?;
+    Ok((standing.epoch, standing.head, standing.head_hash))
 }
 
 /// Stores the steps, each with its audit row and its line of the changelog, in a transaction that is going on.
@@ -217,7 +228,17 @@ pub(super) fn insert(
         let seq = w.record(&row)?;
         let (number, generation) = w.insert_generation(&new, seq)?;
         w.record_vault_change(&VaultChange { number: Some(number), ..wanted.row.clone() }, 0, seq)?;
-        wanted.stored = Some((number, generation, seq.get(), modified));
+        wanted.stored = Some(VaultHead {
+            number,
+            namespace: held.place.namespace.to_string(),
+            path: held.place.path.to_string(),
+            generation,
+            size: i64::try_from(wanted.text.as_ref().map_or(0, String::len)).unwrap_or(i64::MAX),
+            mtime: modified,
+            hash: new.hash(),
+            salt: wanted.text.as_ref().map(|_| wanted.salt),
+            seq: seq.get(),
+        });
     }
     Ok(())
 }
@@ -243,7 +264,7 @@ pub(super) fn fail(
     step: &Step,
     error: &StoreError,
 ) -> Result<(), Error> {
-    let Some((number, generation, _, _)) = step.wanted.as_ref().and_then(|wanted| wanted.stored) else {
+    let Some(stored) = step.wanted.as_ref().and_then(|wanted| wanted.stored.as_ref()) else {
         return Ok(());
     };
     let (target, reason) = (step.held.place.target(), error.to_string());
@@ -254,7 +275,7 @@ pub(super) fn fail(
     };
     engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
         let seq = w.record(&row)?;
-        w.fail_generation(number, generation, seq)
+        w.fail_generation(stored.number, stored.generation, seq)
     })?;
     conclude(std::slice::from_ref(step));
     Ok(())
@@ -274,8 +295,8 @@ impl Step {
     fn written(self) -> Result<Written, Error> {
         let Self { held, wanted } = self;
         let before = held.head.as_ref().map(FileHead::of).transpose()?;
-        let stored = wanted.and_then(|wanted| Some((wanted.stored?, wanted.text, wanted.salt)));
-        let Some(((number, generation, seq, mtime), text, salt)) = stored else {
+        let stored = wanted.and_then(|wanted| Some((wanted.stored?, wanted.text)));
+        let Some((head, text)) = stored else {
             return Ok(Written {
                 place: held.place,
                 after: before.clone(),
@@ -285,20 +306,9 @@ impl Step {
                 unindexed: None,
             });
         };
-        let head = VaultHead {
-            number,
-            namespace: held.place.namespace.to_string(),
-            path: held.place.path.to_string(),
-            generation,
-            size: i64::try_from(text.as_ref().map_or(0, String::len)).unwrap_or(i64::MAX),
-            mtime,
-            hash: text.as_ref().map(|text| strata_store::ledger::vault_hash(&salt, text.as_bytes())),
-            salt: text.as_ref().map(|_| salt),
-            seq,
-        };
         let place = Place { exists: text.is_some(), ..held.place };
         let before = before.filter(|head| head.hash.is_some());
         let after = Some(FileHead::of(&head)?);
-        Ok(Written { place, before, after, text, seq: Some(seq), unindexed: None })
+        Ok(Written { place, before, after, text, seq: Some(head.seq), unindexed: None })
     }
 }

@@ -1,11 +1,6 @@
 //! What could stand in a pack: memories by what they are, passages by how near they are.
 
-use std::{
-    collections::{BTreeSet, HashSet},
-    panic::resume_unwind,
-    sync::LazyLock,
-    thread,
-};
+use std::collections::{BTreeSet, HashSet};
 
 use strata_core::memory::Kind;
 use strata_store::{
@@ -27,6 +22,7 @@ use crate::{
     engine::Engine,
     error::Error,
     operation::Call,
+    parallel,
     project::{
         anchors::{self, AnchorView},
         node::{self, Node},
@@ -128,20 +124,10 @@ pub(super) struct Gathered {
 /// # Errors
 /// Those of the store.
 pub(super) fn gather(engine: &Engine, call: &Call<'_>, asked: &Asked) -> Result<Gathered, Error> {
-    static HAS_CORES: LazyLock<bool> =
-        LazyLock::new(|| thread::available_parallelism().is_ok_and(|cores| cores.get() > 1));
     // Both searches see what was stored before, whichever of them begins.
     search::settle(engine, call)?;
-    let (memories, files) = thread::scope(|scope| {
-        let spawn = || thread::Builder::new().spawn_scoped(scope, || of_files(engine, call, asked)).ok();
-        let beside = HAS_CORES.then(spawn).flatten();
-        let memories = of_memories(engine, call, asked);
-        let files = match beside {
-            Some(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
-            None => of_files(engine, call, asked),
-        };
-        (memories, files)
-    });
+    let (memories, files) =
+        parallel::join(|| of_memories(engine, call, asked), || of_files(engine, call, asked));
     let (mut gathered, files) = (memories?, files?);
     gathered.memories.extend(files.memories);
     gathered.passages = files.passages;

@@ -16,7 +16,7 @@ use super::{
     shape::Unit,
     trace::{Breakdown, put},
 };
-use crate::{project::files::SourceType, render::rounded};
+use crate::{parallel, project::files::SourceType, render::rounded};
 
 /// Passages that are looked at.
 const PASSAGES: usize = 10;
@@ -45,11 +45,14 @@ struct Raw<'p> {
 /// The units of the best passages that have a word of the task, best first.
 pub(super) fn units(asked: &Asked, passages: &[Passage]) -> Vec<Unit> {
     let wanted: Vec<String> = content_terms(&asked.task);
-    let mut raw: Vec<Raw<'_>> = Vec::new();
-    for passage in passages.iter().take(PASSAGES) {
-        raw.extend(cut(asked, passage));
-    }
-    raw.extend(summaries(asked, &passages[..passages.len().min(PASSAGES)]));
+    let passages = &passages[..passages.len().min(PASSAGES)];
+    // Reading them as code takes longer than anything else here.
+    let (front, back) = passages.split_at(passages.len().div_ceil(2));
+    let cut_all =
+        |part| -> Vec<Raw<'_>> { <[Passage]>::iter(part).flat_map(|one| cut(asked, one)).collect() };
+    let (mut raw, rest) = parallel::join(|| cut_all(front), || cut_all(back));
+    raw.extend(rest);
+    raw.extend(summaries(asked, passages));
     let weights = weights(&wanted, &raw);
     let total: f64 = weights.values().sum();
     let mut units: Vec<Unit> = raw
