@@ -1,6 +1,7 @@
 //! Project memory: identity, files, retrieval, reflection, branches, anchors.
 
 mod anchors;
+mod boilerplate;
 mod branches;
 mod figures;
 mod files;
@@ -15,6 +16,7 @@ mod questions;
 mod reflection;
 mod repository;
 mod retrieve;
+mod scripts;
 mod settings;
 #[path = "../support/mod.rs"]
 mod support;

@@ -42,7 +42,7 @@ impl Default for Made<'_> {
     }
 }
 
-fn project(change: impl FnOnce(&mut Settings)) -> Session {
+pub(super) fn project(change: impl FnOnce(&mut Settings)) -> Session {
     Session { scope: Scope::project("app"), ..Session::with_settings(change) }
 }
 
@@ -73,11 +73,11 @@ pub(super) fn store(session: &Session, all: &[Made<'_>]) -> Vec<String> {
     })
 }
 
-fn retrieve(session: &Session, arguments: Value) -> Value {
+pub(super) fn retrieve(session: &Session, arguments: Value) -> Value {
     session.ok("retrieve_agent_context", arguments)
 }
 
-fn titles(pack: &Value, list: &str) -> Vec<String> {
+pub(super) fn titles(pack: &Value, list: &str) -> Vec<String> {
     let nodes = pack[list].as_array().expect("a list of memories");
     nodes.iter().map(|node| node["title"].as_str().unwrap_or_default().to_owned()).collect()
 }
@@ -365,7 +365,7 @@ fn a_user_who_wants_no_memory_gets_none() {
 }
 
 /// A project with files.
-fn with_files(files: &[(&str, &str)]) -> Session {
+pub(super) fn with_files(files: &[(&str, &str)]) -> Session {
     let session = project(|settings| settings.project_root = Some(settings.home.join("p")));
     for (path, text) in files {
         session.home.file(&format!("p/{path}"), text);
@@ -401,7 +401,7 @@ class Lease:
         raise LeaseLost("another worker holds the lease")
 "#;
 
-fn paths(pack: &Value, list: &str, key: &str) -> Vec<String> {
+pub(super) fn paths(pack: &Value, list: &str, key: &str) -> Vec<String> {
     let all = pack[list].as_array().expect("a list");
     all.iter().map(|one| one[key].as_str().unwrap_or_default().to_owned()).collect()
 }
