@@ -3,6 +3,7 @@
 mod anchors;
 mod boilerplate;
 mod branches;
+mod fenced;
 mod figures;
 mod files;
 mod identity;
