@@ -106,6 +106,7 @@ fn block(block: &Block, look: Look) -> String {
         Block::Pairs(pairs) => draw_pairs(pairs, look),
         Block::Table { columns, rows } => draw_table(columns, rows, look),
         Block::Records { trust, records } => draw_records(*trust, records, look),
+        Block::Stored(stored) => self::block(stored, look),
         Block::Code { text, .. } => printable(text),
         Block::Note(mark, text) => draw_note(*mark, text, look),
     }

@@ -1,6 +1,7 @@
 //! Recall: the one search, and the operation that shows its results.
 
 pub mod arguments;
+mod boilerplate;
 mod chance;
 pub mod elsewhere;
 pub mod focus;

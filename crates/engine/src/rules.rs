@@ -20,6 +20,7 @@ use crate::{
     error::Error,
     memory::{forget::find, update::must_stand},
     operation::Call,
+    project::anchors::{AnchorView, pins::Pins},
     recall::item::metadata,
     render::{Document, Mark, Record, Render},
 };
@@ -109,11 +110,14 @@ pub struct RuleView {
     pub source: Option<String>,
     /// The day it was stored.
     pub date: String,
+    /// The code that it is pinned to, and whether that has changed since.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub code: Vec<AnchorView>,
 }
 
 impl RuleView {
     /// The view of a rule.
-    pub fn new(rule: &Ruled, zone: &TimeZone) -> Self {
+    pub(crate) fn new(rule: &Ruled, zone: &TimeZone, code: &Pins) -> Self {
         let Ruled { memory, attributes } = rule;
         Self {
             id: memory.id.clone(),
@@ -127,6 +131,7 @@ impl RuleView {
             text: memory.body.clone(),
             source: (!memory.source.is_empty()).then(|| memory.source.clone()),
             date: memory.created_at.to_date(zone),
+            code: code.on(memory).to_vec(),
         }
     }
 
@@ -138,6 +143,7 @@ impl RuleView {
         attributes.extend(self.applies_to.as_ref().map(|a| format!("about: {a}")));
         attributes.extend((!self.enabled).then(|| "disabled".to_owned()));
         attributes.extend([self.scope.clone(), self.date.clone()]);
+        attributes.extend(self.code.iter().map(AnchorView::in_words));
         Record { id: self.id.clone(), attributes, title: None, text: self.text.clone() }
     }
 }
@@ -205,7 +211,8 @@ fn view(engine: &Engine, call: &Call<'_>, number: i64) -> Result<RuleView, Error
         Ok(r.memory_by_number(number)?.map(|memory| Ruled { memory, attributes }))
     })?;
     let rule = found.ok_or_else(|| Error::Internal(format!("rule #{number} was stored and is not there")))?;
-    Ok(RuleView::new(&rule, &engine.settings().zone))
+    let code = Pins::of(engine, call, std::iter::once(&rule.memory))?;
+    Ok(RuleView::new(&rule, &engine.settings().zone, &code))
 }
 
 /// A priority as callers give it.

@@ -77,6 +77,11 @@ pub fn content_terms(text: &str) -> Vec<String> {
     sink.0.into_iter().collect()
 }
 
+/// Whether a character is of a script that puts no spaces around names in other scripts: Han, kana, hangul, Thai.
+pub(crate) fn is_unspaced(c: char) -> bool {
+    matches!(script::script(c), script::Script::Ideograph | script::Script::Hangul | script::Script::Unspaced)
+}
+
 /// Whether the text ends in a question mark, before a note in brackets at its end.
 fn is_question(text: &str) -> bool {
     let text = text.trim_end();

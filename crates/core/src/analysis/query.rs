@@ -52,6 +52,18 @@ pub struct Term {
     pub is_name: bool,
 }
 
+impl Term {
+    /// Whether it has Latin letters, as the names in code do.
+    pub fn is_latin(&self) -> bool {
+        self.text.chars().any(is_latin)
+    }
+}
+
+/// A Latin letter, with or without marks.
+fn is_latin(c: char) -> bool {
+    c.is_ascii_alphabetic() || matches!(c, '\u{c0}'..='\u{24f}')
+}
+
 /// An analysed query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
@@ -75,6 +87,12 @@ impl Query {
     /// Whether most letters are Han, kana or hangul.
     pub fn is_mostly_cjk(&self) -> bool {
         self.cjk_share > super::MOSTLY
+    }
+
+    /// Whether some of its words are in Latin letters and some in others.
+    pub fn is_of_two_scripts(&self) -> bool {
+        let is_other = |term: &Term| term.text.chars().any(|c| c.is_alphabetic() && !is_latin(c));
+        self.terms.iter().any(Term::is_latin) && self.terms.iter().any(is_other)
     }
 }
 

@@ -1,6 +1,10 @@
 //! What a task says of the project: its kind, its risk, the modules, symbols and words that it names.
 
-use super::{intent::Intent, paths, words::Words};
+use super::{
+    intent::Intent,
+    paths,
+    words::{Words, by_script},
+};
 
 /// Words that a reading lists at most.
 const KEYWORDS: usize = 20;
@@ -180,7 +184,8 @@ const EVIDENCE_WORDS: [&str; 15] = [
 /// The modules of the files, and what in the task looks like a module: `retry.policy`, `auth::token`.
 fn modules(task: &str, files: &[String]) -> Vec<String> {
     let mut found: Vec<String> = files.iter().map(|file| paths::module_of(file)).collect();
-    for word in task.split(|c: char| c.is_whitespace() || "\"'`(),;!?".contains(c)) {
+    let words = task.split(|c: char| c.is_whitespace() || "\"'`(),;!?，。；：！？、（）「」".contains(c));
+    for word in words.flat_map(by_script) {
         let word = word.trim_matches(|c: char| ".:".contains(c));
         let looks = (word.contains('/') || word.contains("::") || word.contains('.'))
             && word.chars().all(|c| c.is_alphanumeric() || "._-/:".contains(c))
@@ -196,7 +201,7 @@ fn modules(task: &str, files: &[String]) -> Vec<String> {
 /// The symbols of the caller, and what in the task is written like one: with humps or underscores, or in backticks.
 pub fn named_symbols(task: &str, symbols: &[String]) -> Vec<String> {
     let mut found: Vec<String> = symbols.iter().map(|symbol| symbol.trim().to_owned()).collect();
-    for word in task.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
+    for word in task.split(|c: char| !(c.is_alphanumeric() || c == '_')).flat_map(by_script) {
         let pieces = word.split('_').filter(|piece| !piece.is_empty()).count();
         let humps =
             word.chars().zip(word.chars().skip(1)).filter(|(a, b)| a.is_lowercase() && b.is_uppercase());
@@ -257,5 +262,8 @@ mod tests {
         assert_eq!(task.symbols, ["Clock", "RetryPolicy", "next_delay"]);
         assert_eq!(task.keywords[0], "make");
         assert!(read("3.14 e.g. done.").modules.is_empty());
+        let joined = read("修复src/retry.py的超时，让RetryPolicy类使用next_delay。");
+        assert_eq!(joined.modules, ["retry"]);
+        assert_eq!(joined.symbols, ["RetryPolicy", "next_delay"]);
     }
 }

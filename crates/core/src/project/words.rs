@@ -1,7 +1,10 @@
 //! Words of a task, and phrases looked for among them.
 //!
 //! A phrase is words with spaces between them; one that ends in `*` stands for every word that begins so. Text without
-//! spaces between its words is looked through for whole phrases instead.
+//! spaces between its words is looked through for whole phrases instead; a name in Latin letters that stands in it without
+//! a space around it is a word of its own.
+
+use crate::analysis::is_unspaced;
 
 /// The words of a text in order: letters and digits, lower case; what is written in one with humps or underscores is several.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -18,7 +21,8 @@ impl Words {
         let mut before: Option<char> = None;
         for c in text.chars() {
             let is_hump = c.is_uppercase() && before.is_some_and(|b| b.is_lowercase() || b.is_ascii_digit());
-            if (!c.is_alphanumeric() || is_hump) && !word.is_empty() {
+            let ends = !c.is_alphanumeric() || is_hump || before.is_some_and(|b| is_border(b, c));
+            if ends && !word.is_empty() {
                 words.push(std::mem::take(&mut word));
             }
             if c.is_alphanumeric() {
@@ -70,6 +74,24 @@ impl Words {
     }
 }
 
+/// The pieces of a word between which its script changes: `修复RetryPolicy的错误` is three.
+pub fn by_script(word: &str) -> impl Iterator<Item = &str> {
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        let ends = |(a, b): &((usize, char), (usize, char))| is_border(a.1, b.1);
+        let end = rest.char_indices().zip(rest.char_indices().skip(1)).find(ends).map(|(_, (at, _))| at);
+        let (piece, after) = rest.split_at(end.unwrap_or(rest.len()));
+        rest = after;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
+/// Whether one of two characters in a row belongs to a word with spaces around it, and the other to a text without.
+fn is_border(a: char, b: char) -> bool {
+    let is_of_name = |c: char| (c.is_alphanumeric() && !is_unspaced(c)) || c == '_';
+    (is_unspaced(a) && is_of_name(b)) || (is_of_name(a) && is_unspaced(b))
+}
+
 fn is_match(word: &str, phrase: &str) -> bool {
     match phrase.strip_suffix('*') {
         Some(beginning) => word.starts_with(beginning),
@@ -88,6 +110,17 @@ mod tests {
             words.as_slice(),
             ["fix", "retry", "policy", "max", "attempts", "v2", "see", "src", "retry", "py"]
         );
+    }
+
+    #[test]
+    fn a_name_in_text_without_spaces_is_a_word() {
+        let words = Words::of("修复HTTP客户端的bug，HttpClient를 고쳐");
+        assert_eq!(words.as_slice(), ["修复", "http", "客户端的", "bug", "http", "client", "를", "고쳐"]);
+        assert!(words.has("bug") && words.has("http client"));
+        let pieces: Vec<&str> = by_script("修复src/设计/http_2.py的错误").collect();
+        assert_eq!(pieces, ["修复", "src/设计/http_2.py", "的错误"]);
+        assert_eq!(by_script("größe_2").collect::<Vec<_>>(), ["größe_2"]);
+        assert_eq!(by_script("").count(), 0);
     }
 
     #[test]

@@ -14,6 +14,9 @@ pub struct Evidence {
     pub context_coverage: f32,
     /// The same for its whole group, or for itself without one.
     pub group_coverage: f32,
+    /// Of a query that is only partly in Latin letters: the share of its Latin words' idf that the passage covers;
+    /// else 0.
+    pub names: f32,
     /// Words of the query that the passage has.
     pub matched: u32,
     /// Raw cosine, where there is one that says something.
@@ -55,6 +58,9 @@ pub struct Floor {
     pub date: f32,
     /// The share of the least evidence that every further hit needs.
     pub further: f32,
+    /// Whether a query that is only partly in Latin letters is also answered by its Latin words alone. Code is in
+    /// Latin letters: of a task in Chinese it can have no more than the names.
+    pub by_names: bool,
 }
 
 impl Default for Floor {
@@ -70,6 +76,7 @@ impl Default for Floor {
             owner: 0.25,
             date: 0.3,
             further: 0.25,
+            by_names: false,
         }
     }
 }
@@ -87,6 +94,7 @@ impl Floor {
         owner: 0.0,
         date: 0.0,
         further: 0.0,
+        by_names: false,
     };
 
     /// The evidence in one number.
@@ -94,6 +102,7 @@ impl Floor {
         let span = (self.cosine_high - self.cosine_low).max(f32::EPSILON);
         let cosine = evidence.cosine.map_or(0.0, |c| ((c - self.cosine_low) / span).clamp(0.0, 1.0));
         let text = 0.5 * evidence.coverage + 0.3 * evidence.context_coverage + 0.2 * evidence.group_coverage;
+        let text = if self.by_names { text.max(evidence.names) } else { text };
         text + self.cosine * cosine
             + if evidence.is_owner { self.owner } else { 0.0 }
             + if evidence.is_dated { self.date } else { 0.0 }
@@ -143,6 +152,7 @@ pub(super) fn gather(scorer: &mut Scorer<'_>, place: Place, owner: f32, date: f3
         coverage: units.coverage(&own),
         context_coverage: units.coverage(&context),
         group_coverage,
+        names: units.names(&own),
         matched: units.matched(&own),
         cosine: scorer.dense.is_on.then(|| scorer.dense.raw(&part, place.slot)).flatten(),
         is_owner: owner > 0.0,
@@ -185,6 +195,9 @@ struct Units<'a> {
     query: &'a Query,
     weights: Vec<f32>,
     total: f32,
+    /// The weight of the words in Latin letters beside others, at least that of one word: what stands everywhere is
+    /// no answer, though it be all the Latin that there is. `None` where all words are in one script.
+    named: Option<f32>,
 }
 
 /// Words up to which a query is brief.
@@ -210,7 +223,9 @@ impl<'a> Units<'a> {
         let weights: Vec<f32> = lexical.evidence_idf.iter().zip(&query.terms).map(weigh).collect();
         let total: f32 = counted(query).map(|at| weights[at]).sum();
         let most = MOST_WORDS * (1.0 + query.cjk_share) * lexical.unknown_idf;
-        Self { query, weights, total: total.min(most) }
+        let named: f32 = names(query).map(|at| weights[at]).sum();
+        let named = query.is_of_two_scripts().then_some(named.max(lexical.unknown_idf));
+        Self { query, weights, total: total.min(most), named }
     }
 
     /// Share of the idf of the counted terms that is found. A unit found whole counts as found; of an
@@ -221,6 +236,13 @@ impl<'a> Units<'a> {
         }
         let covered: f32 = counted(self.query).map(|at| self.weights[at] * self.share(at, found)).sum();
         (covered / self.total).min(1.0)
+    }
+
+    /// The same of the words in Latin letters alone, where there are others.
+    fn names(&self, found: &[bool]) -> f32 {
+        let Some(total) = self.named.filter(|total| *total > 0.0) else { return 0.0 };
+        let covered: f32 = names(self.query).map(|at| self.weights[at] * self.share(at, found)).sum();
+        (covered / total).min(1.0)
     }
 
     fn matched(&self, found: &[bool]) -> u32 {
@@ -255,4 +277,9 @@ fn counted(query: &Query) -> impl Iterator<Item = usize> + '_ {
         matches!(term.role, Role::Word | Role::Stop) && !term.is_name
     };
     (0..query.terms.len()).filter(move |at| counts(*at))
+}
+
+/// Those of them that are in Latin letters.
+fn names(query: &Query) -> impl Iterator<Item = usize> + '_ {
+    counted(query).filter(|at| query.terms[*at].is_latin())
 }

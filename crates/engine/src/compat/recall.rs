@@ -7,6 +7,7 @@ use crate::{
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
+    project::anchors::AnchorView,
     recall::{
         arguments::{MAX_LIMIT, Request as Asked, SourceName},
         item::Item,
@@ -66,6 +67,9 @@ pub struct HitView {
     pub score: f64,
     /// Cosine of question and text; null where no vector took part.
     pub semantic_score: Option<f64>,
+    /// The code that it is pinned to, and whether that has changed since.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub code: Vec<AnchorView>,
 }
 
 impl Operation for KnowledgeRecall {
@@ -115,6 +119,7 @@ impl HitView {
             created_at: row.created_at.to_rfc3339(),
             score: (score * 1e6).round() / 1e6,
             semantic_score: hit.found.hit.evidence.cosine.map(|c| (f64::from(c) * 1e6).round() / 1e6),
+            code: hit.code.clone(),
         })
     }
 }
@@ -124,9 +129,13 @@ impl Render for Response {
         if self.hits.is_empty() {
             return Document::new().note(Mark::Info, "Nothing found in memory.");
         }
+        let attributes = |hit: &HitView| {
+            let told = [format!("#{}", hit.id), format!("{} {}", hit.layer, hit.r#type)];
+            told.into_iter().chain(hit.code.iter().map(AnchorView::in_words)).collect()
+        };
         let record = |hit: &HitView| Record {
             id: hit.memory_id.clone(),
-            attributes: vec![format!("#{}", hit.id), format!("{} {}", hit.layer, hit.r#type)],
+            attributes: attributes(hit),
             title: None,
             text: hit.content.clone(),
         };

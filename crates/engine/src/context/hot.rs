@@ -7,8 +7,6 @@ mod layout;
 pub(crate) mod recent;
 pub mod show;
 
-use std::collections::HashMap;
-
 use strata_core::{
     knowledge::{l0::Entry, name::Name},
     memory::Tier,
@@ -23,10 +21,7 @@ use crate::{
     error::Error,
     knowledge::l0,
     operation::Call,
-    project::{
-        anchors::{self, AnchorView},
-        branches,
-    },
+    project::{anchors::pins::Pins, branches},
     render::{neutral, shortened},
     rules::Ruled,
 };
@@ -64,10 +59,9 @@ pub(crate) fn make(engine: &Engine, call: &Call<'_>, budget: u32) -> Result<Page
     })?;
     let working = standing.working.iter().filter(|rule| rule.memory.state.tier == Tier::Hot);
     let ruling: Vec<&Ruled> = standing.rules.iter().chain(&standing.identity).chain(working).collect();
-    let numbers: Vec<i64> =
-        ruling.iter().map(|rule| rule.memory.number).chain(rest.iter().map(|row| row.number)).collect();
-    let code = Pins(anchors::views_of(engine, call, &numbers)?);
-    rest.sort_by(|a, b| code.weight(b).total_cmp(&code.weight(a)).then(b.number.cmp(&a.number)));
+    let code = Pins::of(engine, call, ruling.iter().map(|rule| &rule.memory).chain(&rest))?;
+    let weight = |row: &MemoryRow| weight(row, &code);
+    rest.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then(b.number.cmp(&a.number)));
     let page = lay_out(
         Section::in_order(ruling.into_iter().map(|rule| rule_line(rule, &code)).collect()),
         index_lines(engine, call, budget)?,
@@ -117,27 +111,17 @@ fn line(memory: &MemoryRow, code: &Pins) -> String {
 fn conditioned(when: &str, memory: &MemoryRow, code: &Pins) -> String {
     let text = if memory.title.is_empty() { &memory.body } else { &memory.title };
     let shown = neutral(&shortened(&format!("{when}{text}"), LINE));
-    format!("- {} {} {}{}: {shown}", memory.id, memory.state.layer, memory.kind, code.told(memory))
+    format!("- {} {} {}{}: {shown}", memory.id, memory.state.layer, memory.kind, told(memory, code))
 }
 
-/// What became of the code that memories are pinned to, by their numbers.
-struct Pins(HashMap<i64, Vec<AnchorView>>);
+/// What a memory is ordered by; one whose code has changed falls behind.
+fn weight(memory: &MemoryRow, code: &Pins) -> f64 {
+    let pinned = if memory.state.pinned { 10.0 } else { 0.0 };
+    pinned + (memory.state.importance + 0.5 * memory.state.confidence) * code.share(memory)
+}
 
-impl Pins {
-    fn of(&self, memory: &MemoryRow) -> &[AnchorView] {
-        self.0.get(&memory.number).map_or(&[], Vec::as_slice)
-    }
-
-    /// What a memory is ordered by; one whose code has changed falls behind.
-    fn weight(&self, memory: &MemoryRow) -> f64 {
-        let pinned = if memory.state.pinned { 10.0 } else { 0.0 };
-        let own = memory.state.importance + 0.5 * memory.state.confidence;
-        pinned + own * anchors::worst(self.of(memory)).share()
-    }
-
-    /// The pins in a few words; of several, the worst.
-    fn told(&self, memory: &MemoryRow) -> String {
-        let worst = self.of(memory).iter().max_by_key(|view| view.state);
-        worst.map_or_else(String::new, |view| format!(" ({})", neutral(&shortened(&view.in_words(), CODE))))
-    }
+/// The pins in a few words; of several, the worst.
+fn told(memory: &MemoryRow, code: &Pins) -> String {
+    let worst = code.worst(memory);
+    worst.map_or_else(String::new, |view| format!(" ({})", neutral(&shortened(&view.in_words(), CODE))))
 }

@@ -19,6 +19,7 @@ use crate::{
     error::Error,
     knowledge::todo::touching::touching,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
+    project::anchors::pins::Pins,
     recall::{
         focus::Focus,
         item::Item,
@@ -156,25 +157,29 @@ fn gather(
     limit: usize,
     (words_only, focus): (bool, Option<Focus>),
 ) -> Result<Gathered, Error> {
-    let (standing, pinned) = engine.read(call, |r| {
+    let (standing, pinned, newest) = engine.read(call, |r| {
         let pinned = MemoryFilter { pinned: Some(true), ..known(call.scope, limit) };
-        Ok((Standing::read(r, call.scope)?, r.memories(&pinned)?))
+        let newest = query.is_none().then(|| r.memories(&known(call.scope, limit))).transpose()?;
+        Ok((Standing::read(r, call.scope)?, r.memories(&pinned)?, newest.unwrap_or_default()))
     })?;
     let rows = pinned.iter().chain(standing.all().map(|ruled| &ruled.memory));
     let mut numbers: HashMap<String, i64> = rows.map(|row| (row.id.clone(), row.number)).collect();
     let zone = &engine.settings().zone;
-    let shown = |rows: &[MemoryRow]| rows.iter().map(|m| record(m, zone)).collect::<Vec<_>>();
+    let listed = standing.all().map(|ruled| &ruled.memory).chain(&pinned).chain(&newest);
+    let code = Pins::of(engine, call, listed)?;
+    let shown = |rows: &[MemoryRow]| rows.iter().map(|m| record(m, zone, &code)).collect::<Vec<_>>();
     let memories = match query {
         Some(text) => {
             let query = Query { words_only, focus, ..Query::new(text, call.scope, limit) };
             found(engine, call, query, &mut numbers)?
         }
-        None => shown(&engine.read(call, |r| r.memories(&known(call.scope, limit)))?),
+        None => shown(&newest),
     };
-    let class = |name, heading, trust, records| Class { name, heading, trust, records };
-    let ruling = |rules: &[Ruled]| rules.iter().map(|rule| rule_record(rule, zone)).collect::<Vec<_>>();
     let todos = query.map(|task| touching(engine, call, task)).transpose()?.unwrap_or_default();
     let heading = if query.is_some() { "Relevant memories" } else { "Newest memories" };
+    let ruling =
+        |rules: &[Ruled]| rules.iter().map(|rule| rule_record(rule, zone, &code)).collect::<Vec<_>>();
+    let class = |name, heading, trust, records| Class { name, heading, trust, records };
     let classes = vec![
         class(RULES, "Rules", Trust::Approved, ruling(&standing.rules)),
         class("identity records", "Identity", Trust::Approved, ruling(&standing.identity)),
@@ -260,21 +265,22 @@ fn in_force(
 }
 
 /// A rule as a short record, with its condition.
-fn rule_record(rule: &Ruled, zone: &jiff::tz::TimeZone) -> Record {
-    let mut record = record(&rule.memory, zone);
+fn rule_record(rule: &Ruled, zone: &jiff::tz::TimeZone, code: &Pins) -> Record {
+    let mut record = record(&rule.memory, zone, code);
     record.attributes.extend(rule.marks());
     record
 }
 
-/// A memory as a short record.
-pub fn record(memory: &MemoryRow, zone: &jiff::tz::TimeZone) -> Record {
+/// A memory as a short record, with the code that it is pinned to.
+fn record(memory: &MemoryRow, zone: &jiff::tz::TimeZone, code: &Pins) -> Record {
+    let told = [
+        format!("#{}", memory.number),
+        format!("{} {}", memory.state.layer, memory.kind),
+        memory.created_at.to_date(zone),
+    ];
     Record {
         id: memory.id.clone(),
-        attributes: vec![
-            format!("#{}", memory.number),
-            format!("{} {}", memory.state.layer, memory.kind),
-            memory.created_at.to_date(zone),
-        ],
+        attributes: told.into_iter().chain(code.in_words(memory)).collect(),
         title: (!memory.title.is_empty()).then(|| memory.title.clone()),
         text: memory.body.clone(),
     }

@@ -8,6 +8,7 @@
 pub mod check;
 mod locate;
 pub mod pin;
+pub(crate) mod pins;
 
 use std::{collections::HashMap, ops::RangeInclusive};
 

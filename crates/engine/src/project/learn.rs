@@ -17,7 +17,7 @@ use crate::{
     gate::Gate as TextGate,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset, is_default},
     reflect::{Reflect, Request as Proposal},
-    render::{Block, Document, Mark, Render, counted, shortened},
+    render::{Document, Mark, Render, counted, shortened},
     vcs::{Fault, Range},
 };
 
@@ -210,13 +210,12 @@ impl Render for Response {
             format!("{} {verb} from {read}; {} known", counted(self.proposals.len(), "proposal"), self.known);
         let mut document = Document::new().note(Mark::Good, text);
         if !self.proposals.is_empty() {
-            let columns = ["kind", "text", "rests on", "review"].map(str::to_owned).to_vec();
+            let columns = ["kind", "text", "rests on", "review"];
             let row = |p: &Proposed| {
                 let review = p.review.clone().unwrap_or_default();
                 vec![p.kind.to_owned(), shortened(&p.text, SHOWN), p.evidence.clone(), review]
             };
-            document =
-                document.with(Block::Table { columns, rows: self.proposals.iter().map(row).collect() });
+            document = document.with_stored_table(&columns, self.proposals.iter().map(row).collect());
         }
         if self.proposals.iter().any(|p| p.review.is_some()) {
             document =

@@ -11,11 +11,13 @@ use std::{
 
 use strata_core::{
     memory::Status,
-    project::{intent::Intent, paths::Place, routing::compatibility},
+    project::{intent::Intent, paths::Place, routing::compatibility, words::by_script},
     time::Timestamp,
 };
+use strata_store::ledger::MemoryRow;
 
 use super::{
+    boilerplate::Boilerplate,
     item::{Item, metadata},
     search::{Hit, Outcome},
 };
@@ -75,8 +77,31 @@ pub struct Nearness {
     pub freshness: f32,
     /// Whether it is, or is about, a file whose change is not committed.
     pub uncommitted: f32,
+    /// What it loses, as a share: a memory for how it stands, a file that every project has for saying little of this one.
+    pub lost: f32,
     /// What was added to its score.
     pub added: f32,
+}
+
+impl Nearness {
+    /// What the signals add together, as a share of the best hit's score.
+    fn sum(&self) -> f32 {
+        PATH * self.path
+            + PROXIMITY * self.proximity
+            + SYMBOL * self.symbol
+            + WORDING * self.wording
+            + INTENT * self.intent
+            + BRANCH * self.branch
+            + FRESHNESS * self.freshness
+            + UNCOMMITTED * self.uncommitted
+            - self.lost
+    }
+}
+
+/// What a query asks, as far as hits are held against it once more.
+struct Asked {
+    wording: Wording,
+    boilerplate: Boilerplate,
 }
 
 impl Focus {
@@ -127,9 +152,9 @@ impl Focus {
     /// Weighs hits anew and takes the best `limit`.
     pub(super) fn arrange(&self, query: &str, mut outcome: Outcome, now: Timestamp, limit: usize) -> Outcome {
         let best = outcome.hits.iter().map(Hit::score).fold(0.0, f64::max);
-        let wording = Wording::of(query);
+        let asked = Asked { wording: Wording::of(query), boilerplate: Boilerplate::of(query) };
         for hit in &mut outcome.hits {
-            let nearness = self.nearness(&hit.item, &wording, now);
+            let nearness = self.nearness(&hit.item, &asked, now);
             hit.nearness = Some(Nearness { added: best as f32 * nearness.added, ..nearness });
         }
         // The sort is stable: what is equal stays in the order of the ranking.
@@ -143,49 +168,49 @@ impl Focus {
         outcome
     }
 
-    fn nearness(&self, item: &Item, wording: &Wording, now: Timestamp) -> Nearness {
+    fn nearness(&self, item: &Item, asked: &Asked, now: Timestamp) -> Nearness {
         let place = place(item);
         let most = |of: &dyn Fn(&Place, &Place) -> f32| {
             let here = place.as_ref()?;
             self.files.iter().map(|file| of(here, file)).reduce(f32::max)
         };
-        let mut near = Nearness {
+        let is_uncommitted = |here: &Place| self.uncommitted.iter().any(|file| here.is_same(file));
+        let near = Nearness {
             path: most(&Place::overlap).unwrap_or(0.0),
             proximity: most(&Place::proximity).unwrap_or(0.0),
             symbol: self.symbol_share(item),
-            wording: if let Item::Document(part) = item { wording.share(&part.section.body) } else { 0.0 },
-            intent: 0.0,
-            branch: 0.0,
             freshness: freshness(item, now),
-            uncommitted: f32::from(u8::from(
-                place.as_ref().is_some_and(|here| self.uncommitted.iter().any(|file| here.is_same(file))),
-            )),
-            added: 0.0,
+            uncommitted: f32::from(u8::from(place.as_ref().is_some_and(is_uncommitted))),
+            ..Nearness::default()
         };
-        let mut lost = 0.0;
-        if let Item::Memory(memory) = item {
-            near.intent = self.intent.map_or(0.0, |intent| compatibility(intent, memory.kind.as_str()));
-            near.branch = self.branch.as_deref().map_or(0.0, |here| match &memory.scope.branch {
+        let near = match item {
+            Item::Memory(memory) => self.of_memory(memory, near),
+            Item::Document(part) => Nearness {
+                wording: asked.wording.share(&part.section.body),
+                lost: asked.boilerplate.loss(&part.file.path),
+                ..near
+            },
+            Item::Episode(_) => near,
+        };
+        Nearness { added: near.sum(), ..near }
+    }
+
+    /// What only a memory has: a kind, a branch, and a standing that can be lost.
+    fn of_memory(&self, memory: &MemoryRow, near: Nearness) -> Nearness {
+        Nearness {
+            intent: self.intent.map_or(0.0, |intent| compatibility(intent, memory.kind.as_str())),
+            branch: self.branch.as_deref().map_or(0.0, |here| match &memory.scope.branch {
                 Some(branch) if branch == here => 1.0,
                 Some(_) => 0.7,
                 None => scope_priority(branch_scope(memory)),
-            });
-            lost = match memory.state.status {
+            }),
+            lost: match memory.state.status {
                 Status::Stale => STALE,
                 Status::NeedsReview => DISPUTED,
                 _ => 0.0,
-            };
+            },
+            ..near
         }
-        near.added = PATH * near.path
-            + PROXIMITY * near.proximity
-            + SYMBOL * near.symbol
-            + WORDING * near.wording
-            + INTENT * near.intent
-            + BRANCH * near.branch
-            + FRESHNESS * near.freshness
-            + UNCOMMITTED * near.uncommitted
-            - lost;
-        near
     }
 
     /// The share of the named symbols that an item has: whole where it is called by one, less where it only mentions it.
@@ -273,7 +298,7 @@ fn each_word(text: &str, mut told: impl FnMut(&str)) {
                 lower.make_ascii_lowercase();
                 told(&lower);
             }
-            false => told(&word.to_lowercase()),
+            false => by_script(word).for_each(|piece| told(&piece.to_lowercase())),
         }
     }
 }
@@ -283,9 +308,7 @@ const WORDS: usize = 64;
 
 /// The words of a text in lower case, one after the other.
 fn words(text: &str) -> impl Iterator<Item = String> + '_ {
-    text.split(|c: char| !(c.is_alphanumeric() || c == '_'))
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_')).flat_map(by_script).map(str::to_lowercase)
 }
 
 /// Near misses that are kept where the search had none.

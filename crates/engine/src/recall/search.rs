@@ -10,8 +10,10 @@ use strata_core::{
     time::{TimeRange, Timestamp},
 };
 use strata_store::{
-    index::{self, CollectionKey, Filter, Found, QueryVector, Source, SourceKind},
+    error::StoreError,
+    index::{self, CollectionKey, Filter, Found, Index, Prepared, QueryVector, Source, SourceKind},
     ledger::LedgerRead,
+    sql::Control,
 };
 
 use super::{
@@ -249,30 +251,12 @@ fn ranked(
     let caught_up = engine.follow_truth(call)?;
     let (searcher, now) = (engine.searcher(), engine.clock().now());
     let asked = asked(engine, call, query, config, now)?;
-    let people: Vec<&str> = asked.people.iter().map(String::as_str).collect();
     let mut vector =
         asked.values.as_ref().zip(searcher.model()).map(|(values, model)| QueryVector { model, values });
     let mut wanted = query.limit + SPARE;
     let mut widenings = 0;
     loop {
-        let request = index::Request {
-            collections: &asked.collections,
-            query: &asked.analysed,
-            people: &people,
-            vector,
-            filter: &asked.filter,
-            as_of: asked.as_of,
-            settings: &asked.settings,
-            limit: wanted,
-        };
-        let answer = match searcher.index().search(&control, &request, &caught_up.pending) {
-            // Another model took over since the query was embedded: its words still find.
-            Err(strata_store::error::StoreError::Invalid(_)) if vector.is_some() => {
-                vector = None;
-                continue;
-            }
-            answer => answer?,
-        };
+        let answer = asked.put(searcher.index(), &control, &mut vector, wanted, &caught_up.pending)?;
         let exhausted = answer.found.len() < wanted;
         let outcome = ledger.read(&control, |r| join(r, query, now, asked.as_of, answer))?;
         if outcome.hits.len() >= query.limit || exhausted || widenings == WIDENINGS {
@@ -295,6 +279,38 @@ struct Asked {
     filter: Filter,
     as_of: Option<i64>,
     settings: RankSettings,
+}
+
+impl Asked {
+    /// Puts it to the index; `vector` is taken out where it turns out to be of no use.
+    fn put(
+        &self,
+        index: &Index,
+        control: &Control,
+        vector: &mut Option<QueryVector<'_>>,
+        limit: usize,
+        pending: &[Prepared],
+    ) -> Result<index::Answer, StoreError> {
+        let people: Vec<&str> = self.people.iter().map(String::as_str).collect();
+        let put = |vector| {
+            let request = index::Request {
+                collections: &self.collections,
+                query: &self.analysed,
+                people: &people,
+                vector,
+                filter: &self.filter,
+                as_of: self.as_of,
+                settings: &self.settings,
+                limit,
+            };
+            index.search(control, &request, pending)
+        };
+        match put(*vector) {
+            // Another model took over since the query was embedded: its words still find.
+            Err(StoreError::Invalid(_)) if vector.take().is_some() => put(None),
+            answer => answer,
+        }
+    }
 }
 
 /// Reads a query: where it looks, what its words and its meaning are, what may be found and how that is ranked.
@@ -347,10 +363,7 @@ fn filter(query: &Query) -> Filter {
 
 /// The sources that the caller names, and those that a filter by session or tags lets through; `None` without such a
 /// filter. The index knows neither, and they must hold before the best are taken.
-fn marked(
-    ledger: &LedgerRead<'_>,
-    query: &Query,
-) -> Result<Option<HashSet<Source>>, strata_store::error::StoreError> {
+fn marked(ledger: &LedgerRead<'_>, query: &Query) -> Result<Option<HashSet<Source>>, StoreError> {
     if query.session.is_none() && query.tags.is_empty() {
         return Ok(query.only.clone());
     }
@@ -394,6 +407,7 @@ fn rank_settings(config: &settings::Recall, floor: Floor, now: Timestamp) -> Ran
         for share in [&mut least.keyword, &mut least.keyword_cjk, &mut least.fused] {
             *share *= TASK_SHARE;
         }
+        least.by_names = true;
     }
     if !config.floor || floor == Floor::Off {
         ranking.floor.is_on = false;
@@ -409,13 +423,13 @@ fn join(
     now: Timestamp,
     as_of: Option<i64>,
     answer: index::Answer,
-) -> Result<Outcome, strata_store::error::StoreError> {
+) -> Result<Outcome, StoreError> {
     let mut outcome = Outcome::default();
     let mut seen = HashSet::new();
     let likely = answer.found.iter().take(query.limit + 1);
     let likely = likely.chain(answer.near_misses.iter().map(|(found, _)| found));
     let mut known = Known::of(ledger, likely.map(|found| found.source))?;
-    let mut take = |found: Found| -> Result<Option<Hit>, strata_store::error::StoreError> {
+    let mut take = |found: Found| -> Result<Option<Hit>, StoreError> {
         // Sections of one file are results of their own; the parts of a memory are one result.
         let part = if found.source.kind == SourceKind::Document { found.part } else { 0 };
         if !seen.insert((found.source, part)) {
@@ -451,7 +465,7 @@ fn standing(
     now: Timestamp,
     as_of: Option<i64>,
     mut found: Found,
-) -> Result<Option<Hit>, strata_store::error::StoreError> {
+) -> Result<Option<Hit>, StoreError> {
     let mut others = std::mem::take(&mut found.duplicates).into_iter();
     loop {
         let item = Item::load(ledger, known, &found, as_of)?;

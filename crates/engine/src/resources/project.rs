@@ -1,29 +1,21 @@
 //! A project's memory as documents: what holds, how it is built, what happened, where branches and files stand.
 
-use serde_json::{Value, json};
-use strata_core::memory::{Kind, Status};
-use strata_store::ledger::{MemoryFilter, MemoryRow};
+mod stored;
 
+use serde_json::{Value, json};
+
+use self::stored::{architecture, branches, constraints, incidents, outline};
 use super::Resource;
 use crate::{
     engine::Engine,
     error::Error,
     operation::{Call, Toolset},
-    project::{
-        files::{follow::Place, kind::HUMAN_FILES},
-        layout::human,
-        node::{branch_scope, title, wire_kind},
-        retrieve::{meta::Meta, tree},
-    },
+    project::retrieve::meta::Meta,
     registry,
-    render::{neutral, one_line, shortened},
+    render::{Trust, fenced, neutral, one_line},
     vcs::{Head, Repository, Status as Changes},
 };
 
-/// Memories that are read to choose from.
-const READ: usize = 5000;
-/// Characters of a memory's text in a list.
-const TEXT: usize = 1200;
 /// Paths of a list of changed files, and files with new names.
 const PATHS: usize = 20;
 const RENAMED: usize = 10;
@@ -126,84 +118,6 @@ const fn of(
     Resource { uri, name, title, about, mime: "text/plain", toolset: Some(Toolset::Project), read }
 }
 
-/// The live memories of these kinds that the caller sees, weightiest first.
-fn of_kinds(engine: &Engine, call: &Call<'_>, kinds: &[&str]) -> Result<Vec<MemoryRow>, Error> {
-    let kinds = kinds.iter().map(|kind| Kind::parse(kind)).collect::<Result<_, _>>();
-    let filter = MemoryFilter {
-        visible_from: Some(call.scope.clone()),
-        kinds: kinds.map_err(|error| Error::parse("kind", &error))?,
-        statuses: vec![Status::Active, Status::Stale, Status::NeedsReview],
-        limit: READ,
-        ..MemoryFilter::default()
-    };
-    let mut rows = engine.read(call, |r| r.memories(&filter))?;
-    rows.sort_by(|a, b| b.state.importance.total_cmp(&a.state.importance).then(a.number.cmp(&b.number)));
-    Ok(rows)
-}
-
-/// A memory under its title, with what must be known of it.
-fn section(row: &MemoryRow, marks: &[String]) -> String {
-    let disputed = (row.state.status != Status::Active).then(|| row.state.status.to_string());
-    let marks: Vec<String> = marks.iter().cloned().chain(disputed).collect();
-    let marks = if marks.is_empty() { String::new() } else { format!("  [{}]", marks.join(", ")) };
-    format!("## {}{marks}\n\n{}\n", neutral(&title(row)), neutral(&shortened(&row.body, TEXT)))
-}
-
-fn constraints(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
-    let rows = of_kinds(engine, call, &["constraint", "rule"])?;
-    let mut sections: Vec<String> =
-        rows.iter().take(20).map(|row| section(row, &[row.state.layer.to_string()])).collect();
-    if let Some(place) = Place::of(engine, call)? {
-        let written = HUMAN_FILES.iter().filter(|path| !path.ends_with("decisions.md"));
-        for path in written {
-            let Ok(file) = place.gate.read(path) else { continue };
-            if !file.text.trim().is_empty() {
-                let word = human::word_of(engine, call, path, &file.hash).in_words();
-                sections.push(format!("## {path}  [{word}]\n\n{}\n", neutral(file.text.trim())));
-            }
-        }
-    }
-    Ok(match sections.is_empty() {
-        true => "# Constraints\n\nNo constraints stored yet.\n".to_owned(),
-        false => format!("# Project Constraints\n\n{}", sections.join("\n")),
-    })
-}
-
-fn architecture(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
-    let rows = of_kinds(engine, call, &["architecture", "module"])?;
-    let sections: Vec<String> =
-        rows.iter().take(15).map(|row| section(row, &[row.kind.to_string()])).collect();
-    Ok(match sections.is_empty() {
-        true => "# Architecture\n\nNo architecture stored yet.\n".to_owned(),
-        false => format!("# Architecture Summaries\n\n{}", sections.join("\n")),
-    })
-}
-
-fn incidents(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
-    let mut rows = of_kinds(engine, call, &["incident", "fix"])?;
-    rows.sort_by_key(|row| std::cmp::Reverse((row.state_seq, row.number)));
-    let told = |row: &MemoryRow| {
-        let figures =
-            format!("Confidence {:.2}, importance {:.2}", row.state.confidence, row.state.importance);
-        format!("## {}\n\n{figures}\n\n{}\n", neutral(&title(row)), neutral(&shortened(&row.body, TEXT)))
-    };
-    let sections: Vec<String> = rows.iter().take(10).map(told).collect();
-    Ok(match sections.is_empty() {
-        true => "# Incidents\n\nNo incidents stored yet.\n".to_owned(),
-        false => format!("# Recent Incidents\n\n{}", sections.join("\n")),
-    })
-}
-
-fn outline(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
-    let rows = tree::outline(engine, call)?;
-    if rows.is_empty() {
-        return Ok("# Memory Tree\n\nNo memories stored yet.\n".to_owned());
-    }
-    let left = rows.len().saturating_sub(50);
-    let more = if left == 0 { String::new() } else { format!("\n\n{left} more.") };
-    Ok(format!("# Memory Tree\n\n{}{more}\n", tree::text(&rows[..rows.len().min(50)])))
-}
-
 /// The reply of an operation of toolset `project` or of those that keep it in order.
 fn reply(engine: &Engine, call: &Call<'_>, tool: &str) -> Result<Value, Error> {
     let entry = [Toolset::Project, Toolset::Admin].iter().find_map(|toolset| registry::find(*toolset, tool));
@@ -216,7 +130,7 @@ fn fields(reply: &Value, named: Option<&[&str]>) -> String {
     let all = reply.as_object().into_iter().flatten();
     let wanted = all.filter(|(name, _)| named.is_none_or(|named| named.contains(&name.as_str())));
     let line = |(name, value): (&String, &Value)| match value {
-        Value::String(text) => Some(format!("{name}: {}\n", one_line(text))),
+        Value::String(text) => Some(format!("{name}: {}\n", neutral(&one_line(text)))),
         Value::Null | Value::Array(_) | Value::Object(_) => None,
         other => Some(format!("{name}: {other}\n")),
     };
@@ -225,12 +139,23 @@ fn fields(reply: &Value, named: Option<&[&str]>) -> String {
 
 /// A list of texts as bullets under a heading; nothing when it is empty.
 fn bullets(heading: &str, list: &Value) -> String {
-    let texts: Vec<&str> = list.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    if texts.is_empty() {
-        return String::new();
+    match lines(list) {
+        lines if lines.is_empty() => lines,
+        lines => format!("\n## {heading}\n\n{}", neutral(&lines)),
     }
-    let lines: String = texts.iter().map(|text| format!("- {}\n", neutral(text))).collect();
-    format!("\n## {heading}\n\n{lines}")
+}
+
+/// The same of texts that are stored.
+fn stored_bullets(heading: &str, list: &Value) -> String {
+    match lines(list) {
+        lines if lines.is_empty() => lines,
+        lines => format!("\n## {heading}\n\n{}\n", fenced(Trust::Data, &lines)),
+    }
+}
+
+fn lines(list: &Value) -> String {
+    let texts = list.as_array().into_iter().flatten().filter_map(Value::as_str);
+    texts.map(|text| format!("- {}\n", one_line(text))).collect()
 }
 
 fn status(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
@@ -289,7 +214,7 @@ fn git(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
 fn checked_out(repository: &Repository, head: &Head) -> String {
     let branch = head.branch.clone().unwrap_or_else(|| "(detached HEAD)".to_owned());
     let commit = head.commit.clone().unwrap_or_else(|| "none yet".to_owned());
-    let mut text = format!("current_branch: {branch}\nhead_commit: {commit}\n");
+    let mut text = format!("current_branch: {}\nhead_commit: {commit}\n", neutral(&branch));
     let mainline = repository.mainline().unwrap_or_default();
     if let (Some(base), Some(tip), Some(commit)) =
         (mainline.names.first(), mainline.tips.first(), &head.commit)
@@ -320,33 +245,6 @@ fn differing(changes: &Changes) -> String {
     text
 }
 
-fn branches(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
-    let filter =
-        MemoryFilter { visible_from: Some(call.scope.clone()), limit: READ, ..MemoryFilter::default() };
-    let mut rows = engine.read(call, |r| r.memories(&filter))?;
-    rows.retain(|row| row.scope.project == call.scope.project);
-    rows.sort_by(|a, b| b.state.importance.total_cmp(&a.state.importance).then(a.number.cmp(&b.number)));
-    let line = |row: &MemoryRow| {
-        let place = row.scope.branch.as_deref().unwrap_or_else(|| branch_scope(row));
-        format!("- [{}] {} [{place}]\n", wire_kind(&row.kind), neutral(&title(row)))
-    };
-    let list = |rows: &[&MemoryRow]| match rows.is_empty() {
-        true => "None.\n".to_owned(),
-        false => rows.iter().map(|row| line(row)).collect(),
-    };
-    let Some(branch) = &call.scope.branch else {
-        let all: Vec<&MemoryRow> = rows.iter().take(30).collect();
-        return Ok(format!("# Branch Memory Summary\n\n{}", list(&all)));
-    };
-    let (own, others): (Vec<&MemoryRow>, Vec<&MemoryRow>) =
-        rows.iter().partition(|row| row.scope.branch.as_ref() == Some(branch));
-    Ok(format!(
-        "# Branch Memory Summary: {branch}\n\n## Branch {branch}\n\n{}\n## Global/Mainline\n\n{}",
-        list(&own[..own.len().min(20)]),
-        list(&others[..others.len().min(20)])
-    ))
-}
-
 fn retention(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
     let reply = reply(engine, call, "retention_status")?;
     let counts: String = reply["counts"]
@@ -362,8 +260,8 @@ fn retention(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
         });
         lines.collect()
     };
-    let archive = bullets("Archive candidates", &due(&reply["archive_candidates"]));
-    let expiry = bullets("Expiry candidates", &due(&reply["expiry_candidates"]));
+    let archive = stored_bullets("Archive candidates", &due(&reply["archive_candidates"]));
+    let expiry = stored_bullets("Expiry candidates", &due(&reply["expiry_candidates"]));
     Ok(format!("# Retention Status\n\n{counts}{archive}{expiry}"))
 }
 
@@ -374,7 +272,7 @@ fn compaction(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
         .into_iter()
         .flatten()
         .zip(1..)
-        .map(|(group, number)| bullets(&format!("Group {number}"), group))
+        .map(|(group, number)| stored_bullets(&format!("Group {number}"), group))
         .collect();
     Ok(format!(
         "# Compaction Report\n\ncompaction_groups_found: {}\n{groups}",

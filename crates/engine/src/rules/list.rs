@@ -11,6 +11,7 @@ use crate::{
     error::Error,
     memory::remember::LayerName,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
+    project::anchors::pins::Pins,
     render::{Block, Document, Mark, Render, Trust},
 };
 
@@ -75,10 +76,12 @@ impl Operation for List {
             rules.retain(|rule| rule.attributes.enabled);
         }
         let zone = &engine.settings().zone;
+        let shown = &rules[..rules.len().min(limit)];
+        let code = Pins::of(engine, call, shown.iter().map(|rule| &rule.memory))?;
         Ok(Response {
             disabled: before - rules.len(),
-            more: rules.len().saturating_sub(limit),
-            rules: rules.iter().take(limit).map(|rule| RuleView::new(rule, zone)).collect(),
+            more: rules.len() - shown.len(),
+            rules: shown.iter().map(|rule| RuleView::new(rule, zone, &code)).collect(),
         })
     }
 }

@@ -174,6 +174,36 @@ fn what_people_wrote_counts_after_a_person_trusted_it_and_until_it_changes() {
 }
 
 #[test]
+fn what_people_write_is_seen_at_once_where_a_look_at_all_files_takes_long() {
+    let (home, checkout) = (TestHome::new(), Checkout::begun());
+    // A look at so many takes longer than is waited for at every call.
+    for n in 0..3_000 {
+        checkout.write(&format!("pictures/{}/{n}.png", n % 50), "");
+    }
+    let rules = "# Rules\n\nNever log the payload of a payment.\n";
+    checkout.write(".strata/constraints.md", rules);
+    let desk = Desk::at(&home, checkout.root());
+    desk.with_secret("project_trust", json!({ "files": ["constraints.md"] }));
+    let given = || {
+        let pack = desk.run("retrieve_agent_context", json!({ "task": "Log a payment" }));
+        let node = &pack["constraints"][0];
+        (node["summary"].as_str().unwrap_or_default().to_owned(), node["tags"].clone())
+    };
+    assert_eq!(given().1, json!(["human_file", "trusted"]));
+    for (word, tags) in [
+        ("Always", json!(["human_file", "unconfirmed", "changed"])),
+        ("Never", json!(["human_file", "trusted"])),
+        ("Seldom", json!(["human_file", "unconfirmed", "changed"])),
+        ("Never", json!(["human_file", "trusted"])),
+    ] {
+        checkout.write(".strata/constraints.md", &rules.replace("Never", word));
+        let (text, told) = given();
+        assert!(text.contains(word), "{word}: {text}");
+        assert_eq!(told, tags, "{word}");
+    }
+}
+
+#[test]
 fn memory_engine_c76_the_policy_is_put_into_clients_files_once_and_leaves_no_trace() {
     let (home, checkout) = (TestHome::new(), Checkout::begun());
     let desk = Desk::at(&home, checkout.root());

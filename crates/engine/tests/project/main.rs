@@ -1,7 +1,9 @@
 //! Project memory: identity, files, retrieval, reflection, branches, anchors.
 
 mod anchors;
+mod boilerplate;
 mod branches;
+mod fenced;
 mod figures;
 mod files;
 mod identity;
@@ -15,6 +17,7 @@ mod questions;
 mod reflection;
 mod repository;
 mod retrieve;
+mod scripts;
 mod settings;
 #[path = "../support/mod.rs"]
 mod support;

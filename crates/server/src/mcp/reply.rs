@@ -19,6 +19,11 @@ pub(super) const MAX_CHARS: usize = 32_000;
 /// Characters kept free for the note about what is missing.
 const NOTE_ROOM: usize = 300;
 
+/// Characters for the tags around stored text, and how these begin.
+const STORED_ROOM: usize = 100;
+const OPENING: &str = "<strata-memory ";
+const CLOSING: &str = "</strata-memory>";
+
 /// The form of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
@@ -172,7 +177,10 @@ pub(super) fn capped_text(text: String) -> String {
     let lines = most.rfind('\n').unwrap_or(0);
     // A line that takes most of the room is cut itself.
     let kept = if lines > most.len() / 2 { &most[..lines] } else { most };
-    format!("{kept}\n\n{} The text was cut at {MAX_CHARS} characters.", Mark::Warning.sign())
+    // What is cut within stored text still ends where that ends.
+    let is_open = kept.matches(OPENING).count() > kept.matches(CLOSING).count();
+    let closed = if is_open { format!("{kept}\n{CLOSING}") } else { kept.to_owned() };
+    format!("{closed}\n\n{} The text was cut at {MAX_CHARS} characters.", Mark::Warning.sign())
 }
 
 /// Markdown of at most `limit` characters, cut between blocks, records, rows or lines.
@@ -220,6 +228,10 @@ fn fit(block: &Block, room: usize) -> (Option<Block>, usize) {
             let kept = prefix(pairs, room, |(k, v)| k.chars().count() + v.chars().count() + 5);
             let missing = pairs.len() - kept.len();
             (some(kept).map(Block::Pairs), missing)
+        }
+        Block::Stored(block) => {
+            let (kept, missing) = fit(block, room.saturating_sub(STORED_ROOM));
+            (kept.map(|kept| Block::Stored(Box::new(kept))), missing)
         }
         Block::Code { language, text } => (Some(Block::Code { language, text: cut(text, room) }), 1),
         Block::Paragraph(text) => (Some(Block::Paragraph(cut(text, room))), 1),
@@ -282,6 +294,7 @@ fn items(block: &Block) -> usize {
         Block::Records { records, .. } => records.len(),
         Block::Table { rows, .. } => rows.len(),
         Block::Pairs(pairs) => pairs.len(),
+        Block::Stored(block) => items(block),
         Block::Heading(_) | Block::Paragraph(_) | Block::Code { .. } | Block::Note(..) => 1,
     }
 }
@@ -341,6 +354,8 @@ mod tests {
             columns: vec!["a".into(), "b".into()],
             rows: (0..5000).map(|_| row()).collect(),
         }));
+        let text = check(&Document::new().with_stored_table(&["a", "b"], (0..5000).map(|_| row()).collect()));
+        assert_eq!(text.matches("</strata-memory>").count(), 1, "it is closed");
         check(&Document::new().with(Block::Pairs((0..9000).map(|i| (i.to_string(), "v".into())).collect())));
         let mut many = Document::new();
         for i in 0..9000 {
@@ -367,6 +382,10 @@ mod tests {
         assert_eq!(capped_text("short".into()), "short");
         let text = capped_text("a line\n".repeat(20_000));
         assert!(text.chars().count() <= MAX_CHARS && text.ends_with("characters."), "{}", text.len());
+        let stored = strata_engine::render::fenced(Trust::Data, &"a line\n".repeat(20_000));
+        let text = capped_text(format!("# Ours\n\n{stored}\n"));
+        assert!(text.chars().count() <= MAX_CHARS, "{}", text.len());
+        assert_eq!((text.matches(OPENING).count(), text.matches(CLOSING).count()), (1, 1));
     }
 
     #[test]

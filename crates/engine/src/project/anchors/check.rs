@@ -13,7 +13,7 @@ use crate::{
     operation::{Audience, Call, Effect, Operation, Spec, Toolset, is_default},
     paths,
     project::branches::no_project,
-    render::{Block, Document, Mark, Render, counted, shortened},
+    render::{Document, Mark, Render, counted, shortened},
     vcs::Fault,
 };
 
@@ -234,7 +234,7 @@ impl Render for Response {
             document =
                 document.note(Mark::Good, format!("the code stands as pinned, among {checked} with pins"));
         } else {
-            let columns = ["code", "state", "now", "memory", "says"].map(str::to_owned).to_vec();
+            let columns = ["code", "state", "now", "memory", "says"];
             let row = |finding: &Finding| {
                 let AnchorView { code, state, now, .. } = &finding.code;
                 let memory = format!("#{} {}", finding.number, finding.id);
@@ -245,7 +245,7 @@ impl Render for Response {
             let many = counted(self.findings.len(), "pin");
             document = document
                 .note(Mark::Warning, format!("{many} changed, among {checked} with pins"))
-                .with(Block::Table { columns, rows })
+                .with_stored_table(&columns, rows)
                 .note(
                     Mark::Info,
                     "correct each with `update`, or say with `project_pin` that it still holds",

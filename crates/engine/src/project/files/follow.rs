@@ -34,7 +34,7 @@ use crate::{
     error::Error,
     maintain::reindex::renew,
     operation::Call,
-    project::layout,
+    project::layout::{self, human},
     vcs::{self, Repository},
 };
 
@@ -193,10 +193,11 @@ pub fn attend(engine: &Engine, call: &Call<'_>) -> Result<(), Error> {
         () if now.look_took <= QUICK => Duration::ZERO,
         () => (now.look_took * 10).max(Duration::from_millis(250)),
     };
-    // What was checked out meanwhile is seen at once, however long a look takes.
+    // What was checked out meanwhile is seen at once, however long a look takes, and so is what people wrote for the
+    // project: whether that is trusted is judged by what it says now.
     let is_other = || {
         let root = engine.settings().project_root.as_deref().filter(|_| runtime.git_aware_sync);
-        root.and_then(vcs::stamp) != now.stamp
+        root.and_then(vcs::stamp) != now.stamp || human::stamp(engine) != now.written
     };
     let is_fresh = now.looked.is_some_and(|looked| looked.elapsed() < fresh) && !is_other();
     if is_at_work || is_fresh || !is_writable(engine, call)? {

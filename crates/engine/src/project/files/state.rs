@@ -33,6 +33,8 @@ pub(crate) struct Now {
     pub(crate) looked: Option<Instant>,
     /// What git had checked out then; see [`crate::vcs::stamp`].
     pub(crate) stamp: Option<[u8; 32]>,
+    /// What people had written for the project then; see [`crate::project::layout::human::stamp`].
+    pub(crate) written: [u8; 32],
     /// How long that took.
     pub(crate) look_took: Duration,
     /// Files that could not be read, with the reason; the first of them.

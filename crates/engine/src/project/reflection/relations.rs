@@ -9,7 +9,7 @@ use crate::{
     error::Error,
     memory::{reference::sees_scope, status},
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
-    render::{Block, Document, Mark, Render, shortened},
+    render::{Document, Mark, Render, shortened},
 };
 
 /// See the module.
@@ -109,7 +109,7 @@ impl Render for Response {
         if self.relations.is_empty() {
             return Document::new().note(Mark::Info, format!("{} has no relations", self.id));
         }
-        let columns = ["source", "relation", "target", "other", "status"].map(str::to_owned).to_vec();
+        let columns = ["source", "relation", "target", "other", "status"];
         let row = |r: &Related| {
             vec![
                 r.source_id.clone(),
@@ -119,6 +119,6 @@ impl Render for Response {
                 r.peer_status.to_owned(),
             ]
         };
-        Document::new().with(Block::Table { columns, rows: self.relations.iter().map(row).collect() })
+        Document::new().with_stored_table(&columns, self.relations.iter().map(row).collect())
     }
 }

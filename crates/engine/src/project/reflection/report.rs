@@ -26,7 +26,7 @@ use crate::{
     memory::write,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
     project::retrieve::meta::{Meta, meta},
-    render::{Document, Mark, Render},
+    render::{Block, Document, Mark, Record, Render, Trust},
     request::unit,
 };
 
@@ -322,20 +322,24 @@ impl Render for Response {
         let mark = if self.outcome == "skipped" { Mark::Info } else { Mark::Good };
         let why = self.skip_reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
         let mut document = Document::new().note(mark, format!("{}{why}", self.outcome));
-        for outcome in &self.candidates {
-            let line = format!(
-                "{} {} `{}` {}: {}",
-                outcome.action, outcome.kind, outcome.title, outcome.id, outcome.reason
-            );
-            document = document.note(if outcome.is_asked() { Mark::Warning } else { Mark::Info }, line);
-            if let Some(review) = &outcome.review {
-                document = document
-                    .note(Mark::Warning, format!("a person decides with `strata review show {review}`"));
-            }
+        let records = self.candidates.iter().map(record).collect();
+        document = document.with(Block::Records { trust: Trust::Data, records });
+        for review in self.candidates.iter().filter_map(|outcome| outcome.review.as_ref()) {
+            document =
+                document.note(Mark::Warning, format!("a person decides with `strata review show {review}`"));
         }
-        for note in self.reasons.iter().chain(&self.consolidation_notes) {
-            document = document.note(Mark::Info, note.clone());
+        // Notes on what stands above quote its title.
+        let notes = Block::Paragraph(self.consolidation_notes.join("\n"));
+        document = document.with(Block::Stored(Box::new(notes)));
+        for reason in &self.reasons {
+            document = document.note(Mark::Info, reason.clone());
         }
         document.note_redacted(&self.redacted)
     }
+}
+
+/// What became of a candidate.
+fn record(outcome: &Outcome) -> Record {
+    let attributes = vec![format!("{} {}", outcome.action, outcome.kind), outcome.reason.to_owned()];
+    Record { id: outcome.id.clone(), attributes, title: None, text: outcome.title.clone() }
 }

@@ -19,7 +19,7 @@ use crate::{
     gate::Gate,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
     project::files::{bootstrap::name, follow::Place},
-    render::{Document, Mark, Render, counted},
+    render::{Block, Document, Mark, Render, counted},
 };
 
 /// See the module.
@@ -254,10 +254,11 @@ impl Render for Response {
         let text = match &self.skipped_reason {
             Some(reason) => format!("nothing stored: {reason}"),
             None => {
-                format!("{} stored: {}", counted(self.nodes_created, "memory"), self.node_titles.join("; "))
+                format!("{} stored", counted(self.nodes_created, "memory"))
             }
         };
-        let mut document = Document::new().note(Mark::Good, text);
+        let titles = Block::Stored(Box::new(Block::Paragraph(self.node_titles.join("\n"))));
+        let mut document = Document::new().note(Mark::Good, text).with(titles);
         for review in &self.reviews {
             document =
                 document.note(Mark::Warning, format!("a person decides with `strata review show {review}`"));

@@ -323,7 +323,7 @@ pub(super) fn memory_entry(node: &Node, score: f64, parts: Breakdown, reason: St
         title: Some(node.title.clone()),
         path: node.module_path.clone().or_else(|| node.source_path.clone()),
         action: SELECTED,
-        score: rounded(score, 3),
+        score: Some(rounded(score, 3)),
         freshness: parts.get("freshness").copied(),
         score_breakdown: parts,
         status: (node.status != "active").then(|| node.status.clone()),
@@ -362,7 +362,7 @@ impl Gathered {
                 title: hit.item.title(),
                 path,
                 action: EXCLUDED,
-                score: rounded(hit.score(), 3),
+                score: Some(rounded(hit.score(), 3)),
                 reason: reason.to_owned(),
                 ..TraceEntry::default()
             });

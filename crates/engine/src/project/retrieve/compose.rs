@@ -20,7 +20,7 @@ use super::{
     meta::Meta,
     passages::{PREVIEW, Passage, Said},
     shape::{EvidenceRef, KnowledgeSection, Pack, Response, Unit},
-    trace::{NO_ROOM, NO_ROOM_FOR_PASSAGE, SAID_BY_MEMORY, TraceEntry},
+    trace::{self, NO_ROOM, NO_ROOM_FOR_PASSAGE, SAID_BY_MEMORY, TraceEntry},
 };
 use crate::render::{rounded, shortened};
 
@@ -39,8 +39,6 @@ const TASK_TEXT: usize = 300;
 const LEAST_FOR_PASSAGES: u64 = 1200;
 /// Units set aside for the figures, which are filled in at the end.
 const FIGURES: u64 = 40;
-/// Entries about what is left out that a short trace has.
-const BRIEF_EXCLUDED: usize = 5;
 /// Characters of a reply with a full trace: what clients keep.
 const FULL_CHARACTERS: u64 = 31_000;
 
@@ -270,9 +268,16 @@ impl Composing {
         self.left = most - aside;
         waiting.retain(|passage| !self.take_passage(passage));
         self.left += aside;
+        self.take_units(all_units);
+        waiting.retain(|passage| !self.take_passage(passage));
+        self.excluded
+            .extend(waiting.into_iter().map(|passage| passage.entry().excluded(NO_ROOM_FOR_PASSAGE)));
+    }
+
+    /// Takes found passages at other sizes, as far as there is room.
+    fn take_units(&mut self, units: &[Unit]) {
         let shown: Vec<(String, Vec<String>)> = self.pack.knowledge_chunks.iter().map(words_of).collect();
-        for unit in all_units {
-            let own = cost(unit) + 1;
+        for unit in units {
             if self.pack.multigranular_chunks.len() == MOST_UNITS {
                 break;
             }
@@ -280,15 +285,14 @@ impl Composing {
             if !self.wants_sizes && shown.iter().any(|passage| is_shown(unit, passage)) {
                 continue;
             }
+            let unit = if self.tracing == Tracing::Full { unit.clone() } else { trace::brief_unit(unit) };
+            let own = cost(&unit) + 1;
             if own <= self.left {
                 self.left -= own;
                 self.knowledge_units += own;
-                self.pack.multigranular_chunks.push(unit.clone());
+                self.pack.multigranular_chunks.push(unit);
             }
         }
-        waiting.retain(|passage| !self.take_passage(passage));
-        self.excluded
-            .extend(waiting.into_iter().map(|passage| passage.entry().excluded(NO_ROOM_FOR_PASSAGE)));
     }
 
     /// Takes a passage if there is room for enough of it.
@@ -373,22 +377,19 @@ impl Composing {
         self.pack.knowledge_tokens = self.knowledge_units.div_ceil(UNITS);
     }
 
-    /// What is returned, and as much of the rest as there is room for.
+    /// What is returned, how much is left out and why, and as many examples as there is room for.
     fn brief_trace(&mut self) {
-        let mut trace: Vec<TraceEntry> = self.selected.iter().map(TraceEntry::brief).collect();
-        let mut told = 0;
-        for entry in self.excluded.iter().take(BRIEF_EXCLUDED) {
-            let entry = entry.brief();
+        self.pack.trace_excluded = trace::counted(&self.excluded);
+        self.left = self.left.saturating_sub(cost(&self.pack.trace_excluded));
+        self.pack.retrieval_trace = self.selected.iter().map(TraceEntry::brief).collect();
+        for entry in trace::examples(&self.excluded) {
             let spent = cost(&entry) + 1;
             if spent + FIGURES > self.left {
                 break;
             }
             self.left -= spent;
-            trace.push(entry);
-            told += 1;
+            self.pack.retrieval_trace.push(entry);
         }
-        self.pack.retrieval_trace = trace;
-        self.pack.trace_omitted = self.excluded.len() - told;
     }
 
     fn full_trace(&mut self) {
@@ -400,13 +401,15 @@ impl Composing {
 impl Pack {
     /// Gives up the least of what is in it, and tells what that cost at least; `None` when nothing is left to give.
     fn shrink(&mut self) -> Option<u64> {
-        if let Some(entry) = self.retrieval_trace.pop_if(|entry| entry.action == super::trace::EXCLUDED) {
-            self.trace_omitted += 1;
+        if let Some(entry) = self.retrieval_trace.pop_if(|entry| entry.action == trace::EXCLUDED) {
             return Some(cost(&entry));
         }
         if let Some(unit) = self.multigranular_chunks.pop() {
             self.multigranular_results_count -= 1;
             return Some(cost(&unit));
+        }
+        if !self.trace_excluded.is_empty() {
+            return Some(cost(&std::mem::take(&mut self.trace_excluded)));
         }
         let passage = self.knowledge_chunks.pop()?;
         self.knowledge_results_count -= 1;

@@ -68,7 +68,9 @@ pub(super) fn of_hits(
 impl Passage {
     /// A passage that holds whatever is asked.
     pub(super) fn holding(chunk: Chunk, word: Word) -> Self {
-        Self::of(chunk, Some(word), 0.0, Breakdown::new())
+        let mut breakdown = Breakdown::new();
+        put(&mut breakdown, "source_quality", f64::from(chunk.source_type.quality()));
+        Self::of(chunk, Some(word), 0.0, breakdown)
     }
 
     fn new(hit: &Hit, chunk: Chunk, best: f64) -> Self {
@@ -89,6 +91,7 @@ impl Passage {
             ("freshness", f64::from(near.freshness)),
             ("working_tree_source_match", f64::from(near.uncommitted)),
             ("source_quality", quality),
+            ("said_by_every_project", -f64::from(near.lost)),
             ("base_score", f64::from(hit.found.hit.score)),
             ("final_score", score),
         ] {
@@ -137,7 +140,7 @@ impl Passage {
             start_line: Some(self.start_line),
             end_line: Some(self.end_line),
             action: SELECTED,
-            score: rounded(self.score, 3),
+            score: Some(rounded(self.score, 3)),
             score_breakdown: self.breakdown.clone(),
             source_type: Some(self.source_type.as_str().to_owned()),
             freshness: self.breakdown.get("freshness").copied(),

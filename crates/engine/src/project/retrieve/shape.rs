@@ -1,5 +1,7 @@
 //! The reply of `retrieve_agent_context`, in the wire's words.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::{meta::Meta, trace::TraceEntry};
@@ -54,11 +56,11 @@ pub struct Pack {
     /// What the memories rest on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence_refs: Vec<EvidenceRef>,
-    /// How the choice came about: what is returned, then what is not.
+    /// How the choice came about: what is returned, then what is not; short, an example for each reason.
     pub retrieval_trace: Vec<TraceEntry>,
-    /// What was weighed and left out beyond what the trace tells.
-    #[serde(skip_serializing_if = "crate::operation::is_default")]
-    pub trace_omitted: usize,
+    /// How many things were weighed and left out, by reason; a full trace has them all.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub trace_excluded: BTreeMap<String, usize>,
     /// Tokens of this reply, at four characters each.
     pub total_token_estimate: u64,
     /// Most that it may have.
@@ -138,7 +140,8 @@ pub struct Unit {
     /// The passage that it stands in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_id: Option<String>,
-    /// Why it was chosen.
+    /// Why it was chosen, with a full trace.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub selection_reason: String,
 }
 

@@ -1,9 +1,13 @@
 //! How a choice came about: for everything that was weighed its signals, and why it is there or not.
+//!
+//! A summary stands in the budget of the reply, so it says nothing that the reply says elsewhere: of what is returned its
+//! strongest signals, of what is not the reasons with how often each, and an example of each.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::Serialize;
 
+use super::shape::Unit;
 use crate::render::rounded;
 
 /// Signals by name; those that are nothing are left out.
@@ -12,7 +16,8 @@ pub type Breakdown = BTreeMap<&'static str, f64>;
 /// One thing that was weighed.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct TraceEntry {
-    /// `memory` or `knowledge`.
+    /// `memory` or `knowledge`, in a full trace.
+    #[serde(skip_serializing_if = "str::is_empty")]
     pub result_type: &'static str,
     /// Names it in further calls.
     pub result_id: String,
@@ -30,8 +35,9 @@ pub struct TraceEntry {
     pub end_line: Option<u32>,
     /// `selected` or `excluded`.
     pub action: &'static str,
-    /// What it was ordered by.
-    pub score: f64,
+    /// What it was ordered by, in a full trace; of what is returned it stands among its signals, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
     /// What the score is the sum of.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub score_breakdown: Breakdown,
@@ -47,7 +53,8 @@ pub struct TraceEntry {
     /// What encloses it, in a full trace.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub heading_path: Vec<String>,
-    /// Why.
+    /// Why, where the signals do not tell.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub reason: String,
 }
 
@@ -59,20 +66,16 @@ pub(super) const NO_ROOM_FOR_PASSAGE: &str = "token_budget_exceeded";
 pub(super) const SAID_BY_MEMORY: &str = "near_duplicate_of_memory";
 
 impl TraceEntry {
-    /// What a summary tells: of what is returned its strongest signals, of the rest the reason alone.
+    /// What a summary tells: of what is returned its strongest signals, of the rest the reason.
     pub(super) fn brief(&self) -> Self {
-        let score_breakdown = match self.action {
-            SELECTED => strongest(&self.score_breakdown),
-            _ => Breakdown::new(),
-        };
+        let is_selected = self.action == SELECTED;
+        // What holds whatever is asked was not found by any signal.
+        let is_found = self.score_breakdown.contains_key(FINAL);
         Self {
-            result_type: self.result_type,
             result_id: self.result_id.clone(),
             action: self.action,
-            score: self.score,
-            score_breakdown,
-            status: self.status.clone(),
-            reason: self.reason.clone(),
+            score_breakdown: if is_selected { strongest(&self.score_breakdown) } else { Breakdown::new() },
+            reason: if is_selected && is_found { String::new() } else { self.reason.clone() },
             ..Self::default()
         }
     }
@@ -83,20 +86,62 @@ impl TraceEntry {
     }
 }
 
-/// Signals that a summary tells beside the sum of all.
+/// Signals that a summary tells beside the sum of all, to so many digits.
 const TOLD: usize = 3;
-/// What is no signal of nearness to the task.
-const SUMS: [&str; 4] = ["base_score", "final_score", "importance", "confidence"];
+const DIGITS: i32 = 2;
+/// The sum of all.
+const FINAL: &str = "final_score";
+/// What is no signal of nearness to the task, is much the same for all that is found, or goes with another that is told.
+const GENERAL: [&str; 9] = [
+    FINAL,
+    "base_score",
+    "confidence",
+    "freshness",
+    "importance",
+    "lexical_coverage",
+    "source_quality",
+    "task_intent_compatibility",
+    "vector",
+];
+/// What every text that is found has: it makes way for what only some have.
+const COMMON: [&str; 3] = ["lexical", "lexical_similarity", "semantic_similarity"];
 
-/// The sum and what it rests on most.
+/// The sum and what it rests on most; of what has no sum, what it weighs.
 fn strongest(all: &Breakdown) -> Breakdown {
+    let Some(sum) = all.get(FINAL) else { return all.clone() };
     let mut signals: Vec<(&'static str, f64)> =
-        all.iter().filter(|(name, _)| !SUMS.contains(name)).map(|(name, value)| (*name, *value)).collect();
-    signals.sort_by(|a, b| b.1.total_cmp(&a.1));
+        all.iter().filter(|(name, _)| !GENERAL.contains(name)).map(|(name, value)| (*name, *value)).collect();
+    // What counts against something says as much as what counts for it.
+    signals.sort_by(|a, b| {
+        COMMON.contains(&a.0).cmp(&COMMON.contains(&b.0)).then(b.1.abs().total_cmp(&a.1.abs()))
+    });
     signals.truncate(TOLD);
-    let mut told: Breakdown = signals.into_iter().collect();
-    told.extend(all.get("final_score").map(|score| ("final_score", *score)));
-    told
+    signals.push((FINAL, *sum));
+    let told = signals.into_iter().map(|(name, value)| (name, rounded(value, DIGITS)));
+    told.filter(|(name, value)| *value != 0.0 || *name == FINAL).collect()
+}
+
+/// A statement or summary without what its score and its sort say already, or all have alike.
+pub(super) fn brief_unit(unit: &Unit) -> Unit {
+    let is_told = |name: &str| !matches!(name, "total" | "source_quality" | "freshness_bonus");
+    let told = unit.score_breakdown.iter().filter(|(name, _)| is_told(name));
+    let score_breakdown = told.map(|(name, value)| (*name, rounded(*value, DIGITS))).collect();
+    Unit { score_breakdown, selection_reason: String::new(), ..unit.clone() }
+}
+
+/// How many things were left out for each reason.
+pub(super) fn counted(excluded: &[TraceEntry]) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for entry in excluded {
+        *counts.entry(entry.reason.clone()).or_default() += 1;
+    }
+    counts
+}
+
+/// The first that was left out for each reason: examples.
+pub(super) fn examples(excluded: &[TraceEntry]) -> impl Iterator<Item = TraceEntry> + '_ {
+    let mut seen = HashSet::new();
+    excluded.iter().filter(move |entry| seen.insert(entry.reason.as_str())).map(TraceEntry::brief)
 }
 
 /// It is in the reply.

@@ -11,8 +11,11 @@ use crate::{
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
-    project::node::{self, MAX_DEPTH, Node},
-    render::{Block, Document, Mark, Render, counted, neutral},
+    project::{
+        anchors::pins::Pins,
+        node::{self, MAX_DEPTH, Node},
+    },
+    render::{Block, Document, Mark, Render, counted, neutral, one_line},
 };
 
 /// See the module.
@@ -70,8 +73,12 @@ impl Operation for MemoryTree {
         let left_out = rows.len().saturating_sub(limit);
         let shown = &rows[..rows.len().min(limit)];
         let bare: Vec<MemoryRow> = shown.iter().map(|(row, _)| row.clone()).collect();
-        let nodes = engine.read(call, |r| node::nodes(r, &bare, false))?;
-        let outline = text(shown);
+        let code = Pins::of(engine, call, bare.iter())?;
+        let mut nodes = engine.read(call, |r| node::nodes(r, &bare, false))?;
+        for (node, row) in nodes.iter_mut().zip(&bare) {
+            node.code = code.on(row).to_vec();
+        }
+        let outline = text(shown, &code);
         Ok(Response { nodes, outline, left_out })
     }
 }
@@ -124,20 +131,18 @@ fn of_project(
     Ok(rows)
 }
 
-/// An outline as text.
-pub(crate) fn text(rows: &[(MemoryRow, u32)]) -> String {
+/// An outline as text, with what became of the code that memories are pinned to.
+pub(crate) fn text(rows: &[(MemoryRow, u32)], code: &Pins) -> String {
     let line = |(row, depth): &(MemoryRow, u32)| {
-        let title = neutral(&node::title(row));
-        let status = if row.state.status == Status::Active {
-            String::new()
-        } else {
-            format!(", {}", row.state.status)
-        };
+        let title = neutral(&one_line(&node::title(row)));
+        let mut marks = vec![format!("importance={:.2}", row.state.importance)];
+        marks.extend((row.state.status != Status::Active).then(|| row.state.status.to_string()));
+        marks.extend(code.in_words(row));
         let indent = "  ".repeat(*depth as usize);
         format!(
-            "{indent}- [{}] {title} (importance={:.2}{status})",
+            "{indent}- [{}] {title} ({})",
             node::wire_kind(&row.kind),
-            row.state.importance
+            neutral(&one_line(&marks.join(", ")))
         )
     };
     rows.iter().map(line).collect::<Vec<_>>().join("\n")
@@ -151,7 +156,7 @@ impl Render for Response {
         // Whoever looks at it goes on with one of them.
         let lines = self.outline.lines().zip(&self.nodes).map(|(line, node)| format!("{line}  {}", node.id));
         let text = lines.collect::<Vec<_>>().join("\n");
-        let document = Document::new().with(Block::Code { language: "", text });
+        let document = Document::new().with(Block::Stored(Box::new(Block::Code { language: "", text })));
         match self.left_out {
             0 => document,
             left => document.note(Mark::Info, format!("{} more; raise `limit`", counted(left, "memory"))),

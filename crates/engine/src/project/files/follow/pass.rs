@@ -30,7 +30,7 @@ use crate::{
         reindex::index_everything,
     },
     operation::Call,
-    project::storable,
+    project::{layout::human, storable},
     vcs,
 };
 
@@ -71,19 +71,22 @@ pub(super) struct Pass<'e> {
     problems: Vec<String>,
 }
 
-/// What git has checked out, where the settings let it take part.
+/// What git has checked out, where the settings let it take part, and what people wrote for the project.
 struct CheckedOut {
     /// The commit; `""` without one.
     commit: String,
     /// What changes with a checkout.
     stamp: Option<[u8; 32]>,
+    /// What changes with people's files.
+    written: [u8; 32],
 }
 
 impl CheckedOut {
     fn of(engine: &Engine, place: &Place) -> Self {
+        let written = human::stamp(engine);
         match engine.settings().config.project.runtime.git_aware_sync {
-            true => Self { stamp: vcs::stamp(place.gate.root()), commit: place.commit() },
-            false => Self { commit: String::new(), stamp: None },
+            true => Self { stamp: vcs::stamp(place.gate.root()), commit: place.commit(), written },
+            false => Self { commit: String::new(), stamp: None, written },
         }
     }
 }
@@ -106,7 +109,7 @@ impl<'e> Pass<'e> {
     /// Looks, and indexes what changed if it is no more than `most` files.
     pub(super) fn run(mut self, most: usize) -> Result<Outcome, Error> {
         let began = Instant::now();
-        // Read first: what is committed meanwhile counts as not seen.
+        // Read first: what is committed or written meanwhile counts as not seen.
         let checked_out = CheckedOut::of(self.engine, self.place);
         let seen = walk(&self.place.gate, self.call.cancel);
         self.engine.control(self.call).check()?;
@@ -150,7 +153,7 @@ impl<'e> Pass<'e> {
         self.engine.files().set(|now| {
             now.phase = Phase::Idle;
             now.looked = Some(Instant::now());
-            now.stamp = of.stamp;
+            (now.stamp, now.written) = (of.stamp, of.written);
             now.problems = self.problems;
         });
         Ok(())

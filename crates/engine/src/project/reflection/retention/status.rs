@@ -9,7 +9,7 @@ use crate::{
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
-    render::{Block, Document, Mark, Render, counted, shortened},
+    render::{Block, Document, Mark, Record, Render, Trust, counted, shortened},
 };
 
 /// See the module.
@@ -124,13 +124,24 @@ fn title(row: &MemoryRow) -> String {
 impl Render for Response {
     fn render(&self) -> Document {
         let counts = self.counts.iter().map(|c| (c.status.to_owned(), c.count.to_string())).collect();
-        let mut document = Document::new().with(Block::Pairs(counts));
-        for due in self.expiry_candidates.iter().chain(&self.archive_candidates) {
-            document = document.note(Mark::Info, format!("{} {}: {}", due.id, due.title, due.reason));
-        }
-        for group in &self.compaction_groups {
-            document = document.note(Mark::Info, format!("to be summed up: {}", group.join("; ")));
-        }
+        let mut records: Vec<Record> =
+            self.expiry_candidates.iter().chain(&self.archive_candidates).map(Due::record).collect();
+        let group = |(number, titles): (usize, &Vec<String>)| Record {
+            id: format!("group {number}"),
+            attributes: vec!["to be summed up".to_owned()],
+            title: None,
+            text: titles.join("\n"),
+        };
+        records.extend((1..).zip(&self.compaction_groups).map(group));
+        let document =
+            Document::new().with(Block::Pairs(counts)).with(Block::Records { trust: Trust::Data, records });
         document.note(Mark::Info, counted(self.compaction_groups_found, "group"))
+    }
+}
+
+impl Due {
+    fn record(&self) -> Record {
+        let attributes = vec![self.reason.clone()];
+        Record { id: self.id.clone(), attributes, title: None, text: self.title.clone() }
     }
 }
