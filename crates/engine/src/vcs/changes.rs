@@ -1,7 +1,8 @@
 //! What differs between two commits, and between two versions of a file.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    cell::OnceCell,
+    collections::{BTreeSet, HashMap, HashSet, VecDeque},
     ops::Range as Span,
 };
 
@@ -118,31 +119,14 @@ impl Repository {
             (0..changes.len()).filter(|&n| changes[n].kind == wanted).collect()
         };
         let (gone, new) = (of(ChangeKind::Deleted, changes), of(ChangeKind::Added, changes));
-        let mut lines: HashMap<usize, Option<LineCounts>> = HashMap::new();
-        let is_few = gone.len() <= MAX_LIKENED && new.len() <= MAX_LIKENED;
-        let mut pairs = Vec::new();
-        for &old in &gone {
-            for &young in &new {
-                let share = if changes[old].before == changes[young].after {
-                    1.0
-                } else if is_few {
-                    for n in [old, young] {
-                        lines.entry(n).or_insert_with(|| self.line_counts(&changes[n]));
-                    }
-                    match (&lines[&old], &lines[&young]) {
-                        (Some(a), Some(b)) => a.likeness(b),
-                        _ => 0.0,
-                    }
-                } else {
-                    0.0
-                };
-                if share >= ALIKE {
-                    pairs.push((share, old, young));
-                }
-            }
-        }
+        let mut pairs = same_content(&gone, &new, changes);
+        let paired: HashSet<usize> = pairs.iter().flat_map(|(_, old, young)| [*old, *young]).collect();
+        let is_left = |n: &usize| !paired.contains(n);
+        let gone: Vec<usize> = gone.into_iter().filter(is_left).collect();
+        let new: Vec<usize> = new.into_iter().filter(is_left).collect();
+        pairs.extend(self.alike(&gone, &new, changes));
         pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
-        let mut used = std::collections::HashSet::new();
+        let mut used = HashSet::new();
         for (share, old, young) in pairs {
             if used.contains(&old) || used.contains(&young) {
                 continue;
@@ -154,6 +138,20 @@ impl Repository {
             changes[old].path.clear();
         }
         changes.retain(|change| !change.path.is_empty());
+    }
+
+    /// Pairs of what is gone and what is new that share most of their lines.
+    fn alike(&self, gone: &[usize], new: &[usize], changes: &[Change]) -> Vec<(f64, usize, usize)> {
+        if gone.len() > MAX_LIKENED || new.len() > MAX_LIKENED || gone.is_empty() || new.is_empty() {
+            return Vec::new();
+        }
+        let counted = |all: &[usize]| -> Vec<(usize, LineCounts)> {
+            all.iter().filter_map(|n| Some((*n, self.line_counts(&changes[*n])?))).collect()
+        };
+        let (gone, new) = (counted(gone), counted(new));
+        let all = gone.iter().flat_map(|old| new.iter().map(move |young| (old, young)));
+        let shares = all.map(|(old, young)| (old.1.likeness(&young.1), old.0, young.0));
+        shares.filter(|(share, ..)| *share >= ALIKE).collect()
     }
 
     fn line_counts(&self, change: &Change) -> Option<LineCounts> {
@@ -173,32 +171,21 @@ impl Repository {
         self.patch_id_between(parent.as_deref(), commit)
     }
 
-    /// Which of `commits` changes the same as all that lies between `base` and `head`, if any does. Only those that
-    /// change the same files are looked at line by line.
+    /// What each of `commits` changes, to be compared with. Merges are left out.
     ///
     /// # Errors
     /// A commit is not here.
-    pub fn same_patch(
-        &self,
-        base: Option<&str>,
-        head: &str,
-        commits: &[Commit],
-    ) -> Result<Option<String>, Fault> {
-        let paths = |raw: Vec<Raw>| raw.into_iter().map(|raw| raw.path).collect::<BTreeSet<_>>();
-        let wanted = paths(self.raw_changes(base, head)?);
-        if wanted.is_empty() {
-            return Ok(None);
-        }
-        let Some(patch) = self.patch_id_between(base, head)? else { return Ok(None) };
+    pub fn patches<'c>(&self, commits: &'c [Commit]) -> Result<Patches<'_, 'c>, Fault> {
+        let mut by_paths: HashMap<BTreeSet<Vec<u8>>, Vec<Patch<'c>>> = HashMap::new();
         for commit in commits.iter().filter(|commit| commit.parents.len() < 2) {
-            let parent = commit.parents.first().map(String::as_str);
-            if paths(self.raw_changes(parent, &commit.id)?) == wanted
-                && self.patch_id_between(parent, &commit.id)?.as_ref() == Some(&patch)
-            {
-                return Ok(Some(commit.id.clone()));
-            }
+            let paths = self.changed_paths(parent(commit), &commit.id)?;
+            by_paths.entry(paths).or_default().push(Patch { commit, id: OnceCell::new() });
         }
-        Ok(None)
+        Ok(Patches { repository: self, by_paths })
+    }
+
+    fn changed_paths(&self, base: Option<&str>, head: &str) -> Result<BTreeSet<Vec<u8>>, Fault> {
+        Ok(self.raw_changes(base, head)?.into_iter().map(|raw| raw.path).collect())
     }
 
     /// The same for all that lies between two commits.
@@ -229,6 +216,56 @@ impl Repository {
         }
         Ok(Some(hasher.finalize().to_hex().to_string()))
     }
+}
+
+/// Pairs of what is gone and what is new with the very same content, each once.
+fn same_content(gone: &[usize], new: &[usize], changes: &[Change]) -> Vec<(f64, usize, usize)> {
+    let mut left: HashMap<&str, VecDeque<usize>> = HashMap::new();
+    for old in gone {
+        left.entry(changes[*old].before.as_deref().unwrap_or_default()).or_default().push_back(*old);
+    }
+    let mut partner = |young: &usize| left.get_mut(changes[*young].after.as_deref()?)?.pop_front();
+    new.iter().filter_map(|young| Some((1.0, partner(young)?, *young))).collect()
+}
+
+/// What commits change, by the files that they change.
+pub struct Patches<'r, 'c> {
+    repository: &'r Repository,
+    by_paths: HashMap<BTreeSet<Vec<u8>>, Vec<Patch<'c>>>,
+}
+
+/// What a commit changes.
+struct Patch<'c> {
+    commit: &'c Commit,
+    /// Its patch id, once somebody asked for it.
+    id: OnceCell<Option<String>>,
+}
+
+impl Patches<'_, '_> {
+    /// Which commit changes the same as all that lies between `base` and `head`, if any does. Only those that change
+    /// the same files are looked at line by line.
+    ///
+    /// # Errors
+    /// A commit is not here.
+    pub fn same(&self, base: Option<&str>, head: &str) -> Result<Option<&str>, Fault> {
+        let paths = self.repository.changed_paths(base, head)?;
+        let Some(alike) = self.by_paths.get(&paths).filter(|_| !paths.is_empty()) else { return Ok(None) };
+        let Some(wanted) = self.repository.patch_id_between(base, head)? else { return Ok(None) };
+        for Patch { commit, id } in alike {
+            if id.get().is_none() {
+                let found = self.repository.patch_id_between(parent(commit), &commit.id)?;
+                id.get_or_init(|| found);
+            }
+            if id.get().and_then(Option::as_ref) == Some(&wanted) {
+                return Ok(Some(&commit.id));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn parent(commit: &Commit) -> Option<&str> {
+    commit.parents.first().map(String::as_str)
 }
 
 fn raw(change: recorder::Change) -> Option<Raw> {

@@ -1,7 +1,7 @@
 //! The index beside the commit that is checked out, and the files beside the index.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{HashMap, HashSet, VecDeque},
     fs::Metadata,
     path::Path,
     time::UNIX_EPOCH,
@@ -212,19 +212,21 @@ impl Repository {
     fn pair(&self, new: Vec<(String, ObjectId)>, gone: HashMap<String, ObjectId>, status: &mut Status) {
         let mut gone: Vec<(String, ObjectId)> = gone.into_iter().collect();
         gone.sort();
-        let is_few = new.len() <= LISTED && gone.len() <= LISTED;
+        let new = moved_as_they_are(new, &mut gone, status);
+        let is_few = new.len() <= LISTED && gone.len() <= LISTED && !new.is_empty();
         let lines = |id: ObjectId| {
             let content = if is_few { self.blob(&id.to_string()).ok()? } else { None };
             Some(LineCounts::of(&content?))
         };
+        let mut gone: Vec<(String, Option<LineCounts>)> =
+            gone.into_iter().map(|(path, id)| (path, lines(id))).collect();
         for (path, id) in new {
             let own = lines(id);
-            let share = |other: ObjectId| match (&own, lines(other)) {
-                _ if other == id => 100,
-                (Some(a), Some(b)) => super::changes::percent(a.likeness(&b)),
+            let share = |other: &Option<LineCounts>| match (&own, other) {
+                (Some(a), Some(b)) => super::changes::percent(a.likeness(b)),
                 _ => 0,
             };
-            let shares = gone.iter().enumerate().map(|(n, (_, other))| (share(*other), n));
+            let shares = gone.iter().enumerate().map(|(n, (_, other))| (share(other), n));
             match shares.max_by_key(|(share, n)| (*share, usize::MAX - n)).filter(|(share, _)| *share >= 50) {
                 Some((similarity, n)) => {
                     let (from, _) = gone.remove(n);
@@ -259,6 +261,30 @@ impl Repository {
             }
         }
     }
+}
+
+/// Takes out what has the very content of something that is gone; gives the rest of what is new.
+fn moved_as_they_are(
+    new: Vec<(String, ObjectId)>,
+    gone: &mut Vec<(String, ObjectId)>,
+    status: &mut Status,
+) -> Vec<(String, ObjectId)> {
+    let mut by_content: HashMap<ObjectId, VecDeque<String>> = HashMap::new();
+    for (path, id) in gone.iter() {
+        by_content.entry(*id).or_default().push_back(path.clone());
+    }
+    let (mut rest, mut moved) = (Vec::new(), HashSet::new());
+    for (path, id) in new {
+        match by_content.get_mut(&id).and_then(VecDeque::pop_front) {
+            Some(from) => {
+                moved.insert(from.clone());
+                status.renamed.push(Renamed { from, to: path, similarity: 100 });
+            }
+            None => rest.push((path, id)),
+        }
+    }
+    gone.retain(|(path, _)| !moved.contains(path));
+    rest
 }
 
 fn is_file(entry: &Entry) -> bool {

@@ -99,8 +99,9 @@ fn copied(git: &Git, tip: &str, still_there: bool) -> Result<Option<Fate>, Fault
         if theirs.is_empty() {
             continue;
         }
-        if let Some(by) = repository.same_patch(Some(&base), tip, &theirs)? {
-            return Ok(Some(Fate::Merged(format!("commit {} changes the same", short(&by)))));
+        let patches = repository.patches(&theirs)?;
+        if let Some(by) = patches.same(Some(&base), tip)? {
+            return Ok(Some(Fate::Merged(format!("commit {} changes the same", short(by)))));
         }
         let up_to = [tip.to_owned()];
         let ours: Vec<Commit> = repository.commits(range(&up_to))?;
@@ -111,7 +112,7 @@ fn copied(git: &Git, tip: &str, still_there: bool) -> Result<Option<Fate>, Fault
         let mut found = 0;
         for commit in &ours {
             let parent = commit.parents.first().map(String::as_str);
-            found += usize::from(repository.same_patch(parent, &commit.id, &theirs)?.is_some());
+            found += usize::from(patches.same(parent, &commit.id)?.is_some());
         }
         if found == ours.len() && found > 0 {
             return Ok(Some(Fate::Merged("each of its commits has a copy on the mainline".to_owned())));
