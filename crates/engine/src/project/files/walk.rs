@@ -1,6 +1,7 @@
 //! What lies in a project: every file that its rules let be read, with size and time, in no order.
 
 use std::{
+    io::ErrorKind,
     path::Path,
     sync::{
         Mutex, PoisonError,
@@ -58,7 +59,15 @@ pub(crate) fn walk(gate: &Gate, cancel: &Cancel) -> Walk {
     }
     // Git leaves out what `.gitignore` names, and these files are a person's whatever it says.
     walk.files.retain(|file| !HUMAN_FILES.contains(&file.path.as_str()));
-    walk.files.extend(HUMAN_FILES.iter().filter_map(|path| human(root, path)));
+    for path in HUMAN_FILES {
+        match human(root, path) {
+            Ok(file) => walk.files.extend(file),
+            Err(error) => {
+                walk.closed.push(path.to_owned());
+                walk.tell(&format!("{path}: {error}"));
+            }
+        }
+    }
     walk.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     // The root is an entry, too.
     walk.is_void = entries <= 1 && std::fs::read_dir(root).is_ok_and(|mut all| all.next().is_none());
@@ -78,7 +87,10 @@ fn look(mut builder: WalkBuilder, gate: &Gate, cancel: &Cancel, found: &Mutex<Wa
             }
             entries.fetch_add(1, Ordering::Relaxed);
             match entry {
-                Ok(entry) => own.files.extend(seen(gate, &entry)),
+                Ok(entry) => match seen(gate, &entry) {
+                    Ok(file) => own.files.extend(file),
+                    Err(error) => own.fail(gate.root(), &error),
+                },
                 Err(error) => own.fail(gate.root(), &error),
             }
             WalkState::Continue
@@ -133,26 +145,59 @@ fn path_of(error: &ignore::Error) -> Option<&Path> {
     }
 }
 
-fn seen(gate: &Gate, entry: &DirEntry) -> Option<Seen> {
+/// A file as it is now; an error where it is there and does not tell, which is not the same as being gone.
+fn seen(gate: &Gate, entry: &DirEntry) -> Result<Option<Seen>, ignore::Error> {
     if !entry.file_type().is_some_and(|sort| sort.is_file()) {
-        return None;
+        return Ok(None);
     }
-    let path = below(gate.root(), entry.path())?;
-    if !gate.admits(&path) {
-        return None;
-    }
-    let metadata = entry.metadata().ok()?;
+    let Some(path) = below(gate.root(), entry.path()).filter(|path| gate.admits(path)) else {
+        return Ok(None);
+    };
+    let metadata = match entry.metadata() {
+        Ok(metadata) => metadata,
+        Err(error) if error.io_error().is_some_and(is_gone) => return Ok(None),
+        Err(error) => {
+            return Err(ignore::Error::WithPath { path: entry.path().into(), err: Box::new(error) });
+        }
+    };
     let file = Seen { path, size: metadata.len(), mtime: modified(&metadata) };
-    (file.size <= gate.max_bytes()).then_some(file)
+    Ok((file.size <= gate.max_bytes()).then_some(file))
 }
 
-fn human(root: &Path, path: &str) -> Option<Seen> {
-    let metadata = std::fs::symlink_metadata(root.join(path)).ok().filter(std::fs::Metadata::is_file)?;
-    Some(Seen { path: path.to_owned(), size: metadata.len(), mtime: modified(&metadata) })
+fn human(root: &Path, path: &str) -> Result<Option<Seen>, std::io::Error> {
+    match std::fs::symlink_metadata(root.join(path)) {
+        Ok(metadata) if metadata.is_file() => {
+            Ok(Some(Seen { path: path.to_owned(), size: metadata.len(), mtime: modified(&metadata) }))
+        }
+        Ok(_) => Ok(None),
+        Err(error) if is_gone(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn is_gone(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
 /// A path below the root, with `/`. One that is not Unicode cannot be written down.
 fn below(root: &Path, path: &Path) -> Option<String> {
     let rest = path.strip_prefix(root).ok()?.to_str()?;
     Some(if cfg!(windows) { rest.replace('\\', "/") } else { rest.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn what_does_not_tell_is_not_gone() {
+        let root = tempfile::tempdir().expect("a directory");
+        std::fs::write(root.path().join("there.md"), "text").expect("written");
+        std::os::unix::fs::symlink("round", root.path().join("round")).expect("linked");
+        assert!(human(root.path(), "there.md").expect("told").is_some());
+        assert!(human(root.path(), "there.md/beyond").expect("told").is_none());
+        assert!(human(root.path(), "none.md").expect("told").is_none());
+        assert!(human(root.path(), "round/constraints.md").is_err());
+    }
 }
