@@ -111,6 +111,12 @@ pub struct Draft {
 }
 
 impl Draft {
+    /// Lets it hold in the whole project, whatever branch it was learned on.
+    pub(super) fn hold_everywhere(&mut self) {
+        self.scope.branch = None;
+        self.placing.branch_scope = branches::GLOBAL.to_owned();
+    }
+
     /// Reads a request.
     pub fn from_request(engine: &Engine, call: &Call<'_>, request: &Request) -> Result<Self, Error> {
         let mut gate = Gate::default();

@@ -16,7 +16,7 @@ use crate::{
     error::Error,
     gate::Gate,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
-    project::anchors,
+    project::{anchors, branches::follows_branches},
     render::{Document, Mark, Render},
     request::unit,
 };
@@ -107,7 +107,9 @@ impl Operation for Update {
             || request.title.is_some()
             || request.kind.is_some()
             || request.tags.is_some();
-        if rewritten {
+        // Rules and identity are of no branch: what becomes one leaves its branch.
+        let leaves_branch = old.scope.branch.is_some() && !follows_branches(state.layer);
+        if rewritten || leaves_branch {
             let mut evidence = ledger.read(&control, |r| r.evidence(old.number))?;
             if request.text.is_some() {
                 evidence = anchors::renewed(engine, call, evidence);
@@ -178,6 +180,9 @@ fn replace(
     }
     draft.supersede_reason = gate.field("reason", request.reason.as_deref())?;
     draft.redacted = gate.redacted;
+    if old.scope.branch.is_some() && !follows_branches(state.layer) {
+        draft.hold_everywhere();
+    }
     let stored = write::store(engine, call, &draft)?;
     Ok(Response {
         id: stored.id,

@@ -3,7 +3,13 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use strata_core::{memory::Relation, principal::PrincipalKind, scope::Scope, time::Timestamp};
+use strata_core::{
+    memory::Relation,
+    principal::PrincipalKind,
+    scope::Scope,
+    signing::{DerivationParams, SecretKey},
+    time::Timestamp,
+};
 use strata_engine::{
     clock::{ManualClock, SeededIds},
     engine::Engine,
@@ -161,6 +167,34 @@ fn field_case_42_what_was_learned_on_a_branch_that_is_deleted_unmerged_is_archiv
     let line = exported(&mut session).into_iter().find(|line| line["id"] == id.as_str()).expect("not lost");
     let states = line["states"].as_array().expect("states");
     assert_eq!(states.last().expect("a state")["status"], "archived");
+}
+
+#[test]
+fn a_rule_that_was_learned_on_a_branch_holds_everywhere_and_outlives_it() {
+    const RULE: &str = "Invoices must never be deleted from the archive bucket.";
+    let checkout = Checkout::begun();
+    checkout.git(&["checkout", "-q", "-b", "feat"]);
+    checkout.commit("a.rs", "fn a() {}\n");
+    let mut session = at(&checkout);
+    let learned = session.ok("remember", json!({ "text": RULE, "kind": "constraint" }));
+    session.set_kind(PrincipalKind::Human);
+    session.secret =
+        Some(SecretKey::derive("correct horse", &[3; 16], DerivationParams::CHEAP).expect("derived"));
+    session.ok("init", json!({}));
+    let promoted = session.ok("promote_memory", json!({ "node": learned["id"] }));
+    assert_eq!(promoted["layer"], "P0", "{promoted}");
+    let evidence = json!({ "node": promoted["id"], "content": "the auditors asked for it in March" });
+    for is_new in [true, false] {
+        assert_eq!(session.ok("add_evidence", evidence.clone())["added"], is_new);
+    }
+    let line =
+        exported(&mut session).into_iter().find(|line| line["id"] == promoted["id"]).expect("exported");
+    assert_eq!((&line["scope"]["branch"], &line["branch_scope"]), (&Value::Null, &json!("global")), "{line}");
+    checkout.git(&["checkout", "-q", "main"]);
+    stand(&mut session, checkout.root());
+    checkout.git(&["branch", "-q", "-D", "feat"]);
+    assert!(session.text("context", json!({ "task": "clean up the bucket" })).contains(RULE));
+    assert_eq!(audit(&session, "branch_abandon"), Vec::<Value>::new());
 }
 
 #[test]

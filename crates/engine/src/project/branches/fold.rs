@@ -112,7 +112,10 @@ fn follow_one(engine: &Engine, call: &Call<'_>, git: &Git, project: &str, branch
         }
         Fate::Renamed(name) => {
             let why = format!("branch `{branch}` is called `{name}` now");
-            move_all(engine, call, place, &Target::Branch(&name), &why)?;
+            let folded = move_all(engine, call, place, &Target::Branch(&name), &why)?;
+            if !folded.left.is_empty() {
+                return ask(engine, call, place, &seen, (&format!("{why}; not all could be moved"), false));
+            }
             let of_name = BranchSeen { judged: String::new(), ..seen };
             return Ok(ledger.write(&control, engine.clock().now(), |w| {
                 w.forget_branch(project, branch)?;
@@ -154,11 +157,20 @@ pub(super) fn move_all(
         let as_system = Call { principal: &actor, scope: &row.scope, ..*call };
         match move_one(engine, &as_system, &row, target, why) {
             Ok(id) => folded.moved.push(id),
-            Err(error @ (Error::Cancelled | Error::Deadline)) => return Err(error),
+            // What only this moment is in the way of is tried again, and nobody asked about it.
+            Err(error) if is_of_the_moment(&error) => return Err(error),
             Err(_) => folded.left.push(row.id),
         }
     }
     Ok(folded)
+}
+
+fn is_of_the_moment(error: &Error) -> bool {
+    match error {
+        Error::Cancelled | Error::Deadline => true,
+        Error::Store(error) => !matches!(error, StoreError::Conflict(_)),
+        _ => false,
+    }
 }
 
 /// Puts one memory elsewhere as a new version, and gives its id.
@@ -194,7 +206,9 @@ pub(super) fn archive_all(
     (project, branch): (&str, &str),
     why: &str,
 ) -> Result<Vec<String>, Error> {
-    let rows = of_branch(engine, call, project, branch)?;
+    let mut rows = of_branch(engine, call, project, branch)?;
+    // A rule does not end with a branch.
+    rows.retain(|row| follows_branches(row.state.layer));
     let actor = system(call);
     let as_system = Call { principal: &actor, ..*call };
     let why = format!("branch `{branch}` was given up: {why}");

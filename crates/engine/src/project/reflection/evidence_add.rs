@@ -63,7 +63,7 @@ impl Operation for AddEvidence {
         let mut gate = Gate::default();
         let content = gate.text("content", &request.content, crate::gate::MAX_FIELD)?;
         let source = gate.field("source", request.source.as_deref())?;
-        authority::authorise_as(
+        let actor = authority::authorise_as(
             engine,
             call,
             Action::Update,
@@ -76,7 +76,7 @@ impl Operation for AddEvidence {
             Some(reference) => EvidenceRow { reference, note: content, ..write::evidence("", at) },
             None => write::evidence(&content, at),
         };
-        let added = add_evidence(engine, call, &memory, &[row], "")? > 0;
+        let added = add_evidence(engine, call, &actor, &memory, &[row], "")? > 0;
         Ok(Response { id: memory.id, added, redacted: gate.redacted })
     }
 }

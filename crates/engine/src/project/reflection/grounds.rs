@@ -1,23 +1,25 @@
 //! What memories rest on: evidence that is added to one that is stored.
 
+use strata_core::principal::Principal;
 use strata_store::ledger::{EvidenceRow, MemoryRow, NewAudit};
 
-use crate::{engine::Engine, error::Error, operation::Call, review::dispute};
+use crate::{authority, engine::Engine, error::Error, operation::Call};
 
-/// Adds what a memory rests on that is not with it yet, on record; returns how much that was. Whoever may not write to
-/// its layer adds nothing.
+/// Adds what a memory rests on that is not with it yet, on record as done by `actor`, who was let write to its layer;
+/// returns how much that was.
 ///
 /// # Errors
 /// Those of the store.
 pub fn add_evidence(
     engine: &Engine,
     call: &Call<'_>,
+    actor: &Principal,
     memory: &MemoryRow,
     grounds: &[EvidenceRow],
     reason: &str,
 ) -> Result<usize, Error> {
     let known = engine.read(call, |r| r.evidence(memory.number))?;
-    if fresh(known, grounds).is_empty() || !dispute::may_change(call, memory.state.layer) {
+    if fresh(known, grounds).is_empty() {
         return Ok(0);
     }
     let row = NewAudit {
@@ -25,7 +27,7 @@ pub fn add_evidence(
         reason,
         before_hash: Some(memory.content_hash),
         after_hash: Some(memory.content_hash),
-        ..NewAudit::new(call.principal, call.face, "evidence_add", &memory.id)
+        ..NewAudit::new(actor, call.face, "evidence_add", &memory.id)
     };
     Ok(engine.ledger(call)?.write(&engine.control(call), engine.clock().now(), |w| {
         // Somebody else may have added the same meanwhile.
@@ -34,6 +36,7 @@ pub fn add_evidence(
             w.record(&row)?;
         }
         fresh.iter().try_for_each(|evidence| w.add_evidence(memory.number, evidence))?;
+        authority::seal(w, call, actor)?;
         Ok(fresh.len())
     })?)
 }

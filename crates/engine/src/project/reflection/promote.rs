@@ -230,7 +230,11 @@ impl Step<'_, '_> {
 
     /// Keeps what a candidate rests on with the memory that says it already.
     fn discard(&self, known: &MemoryRow) -> Result<Outcome, Error> {
-        add_evidence(self.engine, self.call, known, &self.incoming.grounds, self.decision.reason)?;
+        // What rests on a rule is added by who may change it.
+        if dispute::may_change(self.call, known.state.layer) {
+            let (actor, grounds) = (self.call.principal, &self.incoming.grounds);
+            add_evidence(self.engine, self.call, actor, known, grounds, self.decision.reason)?;
+        }
         Ok(self.outcome(&Stored::before(known), Some(known)))
     }
 
