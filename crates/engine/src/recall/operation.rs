@@ -1,5 +1,6 @@
 //! `recall`: finds what is remembered.
 
+use jiff::tz::TimeZone;
 use serde::Serialize;
 use strata_core::budget::estimate_tokens;
 use strata_store::ledger::MemoryRow;
@@ -9,13 +10,14 @@ use super::{
     chance,
     elsewhere::{self, Elsewhere},
     item::Item,
-    search::{self, Outcome},
+    search::{self, Hit, Outcome},
     view::{HitView, NearMiss},
 };
 use crate::{
     engine::Engine,
     error::Error,
     operation::{Audience, Call, Effect, Operation, Spec, Toolset, is_default},
+    project::anchors::pins::Pins,
     render::{Block, Document, Mark, Record, Render, Trust, counted, record_text, shortened},
 };
 
@@ -92,7 +94,11 @@ impl Operation for Recall {
             Some(true) => chance::draw(engine, call, &query, &outcome)?,
             _ => None,
         };
-        let found = Found { outcome: &outcome, chance: chance.as_ref(), words_only: query.words_only };
+        let near = outcome.near_misses.iter().filter_map(|(hit, _)| memory(hit));
+        let listed = chance.iter().chain(near.filter(|_| explain && query.as_of.is_none()));
+        let code = Pins::of(engine, call, listed)?;
+        let words_only = query.words_only;
+        let found = Found { outcome: &outcome, chance: chance.as_ref(), code: &code, words_only };
         Ok(Response::new(engine, request.query, &found, elsewhere, explain, budget))
     }
 }
@@ -114,14 +120,20 @@ struct Found<'a> {
     outcome: &'a Outcome,
     /// A memory drawn by chance.
     chance: Option<&'a MemoryRow>,
+    /// What became of the code behind what is shown beside the hits.
+    code: &'a Pins,
     words_only: bool,
+}
+
+fn memory(hit: &Hit) -> Option<&MemoryRow> {
+    if let Item::Memory(memory) = &hit.item { Some(memory) } else { None }
 }
 
 impl Response {
     fn new(
         engine: &Engine,
         query: String,
-        Found { outcome, chance, words_only }: &Found<'_>,
+        Found { outcome, chance, code, words_only }: &Found<'_>,
         elsewhere: Option<Elsewhere>,
         explain: bool,
         budget: u32,
@@ -137,17 +149,12 @@ impl Response {
             hits.push(view);
         }
         let more = outcome.hits.len() - hits.len() + usize::from(outcome.has_more);
-        let drawn = chance.map(|memory| HitView::by_chance(memory, zone));
+        let drawn = chance.map(|memory| HitView::by_chance(memory, zone, code.on(memory)));
         hits.extend(drawn.filter(|view| room.fits(&view.record())));
-        let mut near_misses = Vec::new();
-        for (hit, reason) in outcome.near_misses.iter().filter(|_| explain) {
-            let miss = NearMiss { reason, hit: HitView::new(hit, zone, true) };
-            let is_first = hits.is_empty() && near_misses.is_empty();
-            if !room.takes(&miss.record()) && !is_first {
-                break;
-            }
-            near_misses.push(miss);
-        }
+        let near_misses = match explain {
+            true => near_misses((outcome, code), zone, &mut room, hits.is_empty()),
+            false => Vec::new(),
+        };
         Self {
             more,
             hits,
@@ -164,6 +171,26 @@ impl Response {
             fault: engine.searcher().failure().filter(|_| !words_only).map(|error| error.to_string()),
         }
     }
+}
+
+/// The best that was not returned, as far as there is room; where nothing was, the first of it in any case.
+fn near_misses(
+    (outcome, code): (&Outcome, &Pins),
+    zone: &TimeZone,
+    room: &mut Room,
+    is_all: bool,
+) -> Vec<NearMiss> {
+    let mut shown = Vec::new();
+    for (hit, reason) in &outcome.near_misses {
+        let code = memory(hit).map_or(&[][..], |memory| code.on(memory)).to_vec();
+        let miss = NearMiss { reason, hit: HitView { code, ..HitView::new(hit, zone, true) } };
+        let is_first = is_all && shown.is_empty();
+        if !room.takes(&miss.record()) && !is_first {
+            break;
+        }
+        shown.push(miss);
+    }
+    shown
 }
 
 /// What a budget has room for, in tokens.

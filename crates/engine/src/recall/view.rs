@@ -124,7 +124,7 @@ impl HitView {
     }
 
     /// A memory that was drawn by chance.
-    pub(super) fn by_chance(memory: &MemoryRow, zone: &TimeZone) -> Self {
+    pub(super) fn by_chance(memory: &MemoryRow, zone: &TimeZone, code: &[AnchorView]) -> Self {
         let item = Item::Memory(Box::new(memory.clone()));
         Self {
             id: memory.id.clone(),
@@ -143,7 +143,7 @@ impl HitView {
             score: 0.0,
             rrf: None,
             rerank_components: None,
-            code: Vec::new(),
+            code: code.to_vec(),
             written: None,
             duplicates: 0,
             serendipity: true,

@@ -204,6 +204,10 @@ fn lists_of_memories_say_what_became_of_the_code_behind_them() {
         assert!(context().contains(&told), "a rule: {}", context());
         let newest = session.text("context", json!({}));
         assert!(newest.matches(&told).count() > 3, "the newest: {newest}");
+        let asked = json!({ "query": "quokka gate", "serendipity": true, "limit": 1 });
+        let drawn = session.text("recall", asked);
+        let by_chance = drawn.lines().find(|line| line.contains("serendipity")).expect("one is drawn");
+        assert!(by_chance.contains(&told), "{drawn}");
         let found = session.text("knowledge_recall", json!({ "query": "quokka gate" }));
         assert!(found.contains(&told), "{found}");
     }
