@@ -24,6 +24,7 @@ use crate::{
     authority::hexadecimal,
     clock::{Clock, IdSource, SystemClock, SystemIds},
     error::Error,
+    job,
     judge::{self, Judge},
     knowledge::{access, l0, routing::words::Words, vault::VaultState, vectors},
     operation::Call,
@@ -63,6 +64,8 @@ pub struct Engine {
     born: OnceLock<()>,
     fresh_salt: OnceLock<[u8; 16]>,
     seen_project: Mutex<identity::Seen>,
+    unended: job::Unended,
+    jobs_cleared: OnceLock<()>,
 }
 
 impl Engine {
@@ -112,6 +115,8 @@ impl Engine {
             born: OnceLock::new(),
             fresh_salt: OnceLock::new(),
             seen_project: Mutex::default(),
+            unended: job::Unended::default(),
+            jobs_cleared: OnceLock::new(),
         }
     }
 
@@ -143,11 +148,21 @@ impl Engine {
     }
 
     /// The ledger, made now if this is the home's first use. What is asked for it is about to be written in a project
-    /// whose directory we are in, so what that is recognised by is noted.
+    /// whose directory we are in, so what that is recognised by is noted. The first time, jobs that dead processes left
+    /// open are ended.
     pub fn ledger(&self, call: &Call<'_>) -> Result<&Ledger, Error> {
         let ledger = self.opened(call)?;
         identity::note(self, call);
+        if self.jobs_cleared.set(()).is_ok() {
+            // Nothing depends on it: whoever starts the next job does it, too.
+            drop(job::clear(self, &self.control(call).ending_in(CLOSING)));
+        }
         Ok(ledger)
+    }
+
+    /// Ends of jobs that this process has still to put down.
+    pub(crate) fn unended(&self) -> &job::Unended {
+        &self.unended
     }
 
     fn opened(&self, call: &Call<'_>) -> Result<&Ledger, Error> {
@@ -442,5 +457,8 @@ impl Drop for Engine {
             self.write_down(&batch, &Control::default().ending_in(CLOSING));
         }
         self.write_down_accesses(access::PATIENCE);
+        if !self.unended.is_empty() {
+            drop(job::clear(self, &Control::default().ending_in(CLOSING)));
+        }
     }
 }

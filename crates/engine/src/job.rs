@@ -1,6 +1,7 @@
 //! Long work as a job: visible to others, cancellable, with progress.
 
 pub(crate) mod holder;
+mod left;
 
 use std::{
     cell::Cell,
@@ -13,9 +14,11 @@ use strata_core::{
 };
 use strata_store::{
     error::StoreError,
-    ledger::{JobState, LedgerRead, NewJob, Progress},
+    ledger::{JobState, NewJob, Progress, STOPPED},
 };
 
+use self::left::End;
+pub(crate) use self::left::{Unended, clear, gone};
 use crate::{engine::Engine, error::Error, operation::Call};
 
 /// How long a silent worker keeps its job: one minute.
@@ -33,23 +36,20 @@ pub struct Job<'e> {
     /// Steps in all, as told last; 0 when unknown.
     total: Cell<u64>,
     reported: Cell<Option<Instant>>,
+    is_over: bool,
 }
 
 impl<'e> Job<'e> {
-    /// Begins a job of a kind (`import`, `index`, ...) with `total` steps (0 when unknown). Jobs of the kind whose
-    /// processes have ended on this machine end on record; one of another kind is left to whoever takes it up.
+    /// Begins a job of a kind (`import`, `index`, ...) with `total` steps (0 when unknown). Jobs whose workers have stopped
+    /// end on record.
     pub fn start(engine: &'e Engine, call: &'e Call<'e>, kind: &str, total: u64) -> Result<Self, Error> {
         let id = Id::from_bits(IdKind::Job, engine.ids().bits());
         let owner = owner(engine, call);
         let new =
             NewJob { id: id.clone(), kind: kind.to_owned(), total: signed(total), message: String::new() };
         let until = lease_end(engine);
-        let (ledger, control) = (engine.ledger(call)?, engine.control(call));
-        let gone = ledger.read(&control, gone)?;
-        ledger.write(&control, engine.clock().now(), |w| {
-            w.end_jobs_of(&gone, Some(&new.kind))?;
-            w.begin_job(&new, &owner, until)
-        })?;
+        engine.ledger(call)?;
+        left::end_with(engine, &engine.control(call), |w| w.begin_job(&new, &owner, until))?;
         Ok(Self::held(engine, call, id.to_string(), owner, total))
     }
 
@@ -60,17 +60,13 @@ impl<'e> Job<'e> {
         let owner = owner(engine, call);
         let new = NewJob { id, kind: kind.to_owned(), total: 0, message: String::new() };
         let until = lease_end(engine);
-        let (ledger, control) = (engine.ledger(call)?, engine.control(call));
-        let gone = ledger.read(&control, gone)?;
-        let taken = ledger.write(&control, engine.clock().now(), |w| {
-            w.end_jobs_of(&gone, Some(&new.kind))?;
-            w.start_alone(&new, &owner, until)
-        })?;
+        engine.ledger(call)?;
+        let taken = left::end_with(engine, &engine.control(call), |w| w.start_alone(&new, &owner, until))?;
         Ok(taken.map(|row| Self::held(engine, call, row.id, owner, 0)))
     }
 
     fn held(engine: &'e Engine, call: &'e Call<'e>, id: String, owner: String, total: u64) -> Self {
-        Self { engine, call, id, owner, total: Cell::new(total), reported: Cell::new(None) }
+        Self { engine, call, id, owner, total: Cell::new(total), reported: Cell::new(None), is_over: false }
     }
 
     /// The job's id.
@@ -102,7 +98,11 @@ impl<'e> Job<'e> {
     }
 
     /// Ends the job with the outcome of its work, and hands that on.
-    pub fn finish<T>(self, outcome: Result<T, Error>, describe: impl Fn(&T) -> String) -> Result<T, Error> {
+    pub fn finish<T>(
+        mut self,
+        outcome: Result<T, Error>,
+        describe: impl Fn(&T) -> String,
+    ) -> Result<T, Error> {
         let (state, text) = match &outcome {
             Ok(value) => (JobState::Done, describe(value)),
             Err(Error::Cancelled) => (JobState::Cancelled, "cancelled".to_owned()),
@@ -117,12 +117,22 @@ impl<'e> Job<'e> {
             }
             w.finish_job(&self.id, &self.owner, state, &text)
         });
+        self.is_over = true;
+        if ended.as_ref().is_err_and(|error| !matches!(error, Error::Store(StoreError::Conflict(_)))) {
+            // A full disk, or a store that is busy: this process says it when it can.
+            self.leave(state, text);
+        }
         match (outcome, ended) {
             // A job that was cancelled meanwhile has ended already; the work's own outcome counts.
             (outcome, Ok(()) | Err(Error::Store(StoreError::Conflict(_)))) => outcome,
             (Ok(_), Err(error)) => Err(error),
             (Err(error), Err(_)) => Err(error),
         }
+    }
+
+    /// Leaves it to be put down how the job ended.
+    fn leave(&self, state: JobState, text: String) {
+        self.engine.unended().add(End { id: self.id.clone(), owner: self.owner.clone(), state, text });
     }
 
     fn write<T>(
@@ -135,11 +145,12 @@ impl<'e> Job<'e> {
     }
 }
 
-/// The workers on record whose processes are known to have ended: those of this machine. Others have their leases.
-pub(crate) fn gone(r: &LedgerRead<'_>) -> Result<Vec<String>, StoreError> {
-    let mut workers = r.workers()?;
-    workers.retain(|worker| holder::is_gone(worker));
-    Ok(workers)
+impl Drop for Job<'_> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.leave(JobState::Failed, STOPPED.to_owned());
+        }
+    }
 }
 
 /// Who works: the principal, a word that tells their jobs apart, and the process.

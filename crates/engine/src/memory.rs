@@ -1,5 +1,6 @@
 //! Memories: remember, inspect, chain, update, forget, restore.
 
+pub(crate) mod beside;
 pub mod chain;
 pub mod draft;
 pub mod forget;

@@ -22,12 +22,13 @@ use crate::{
     error::Error,
     gate::Gate,
     memory::{
+        beside,
         draft::Draft,
         reference::Reference,
         remember::{LayerName, Request as RememberRequest},
         similar::{Contradicts, Similar},
         update::must_stand,
-        write::{self, new_memory},
+        write::new_memory,
     },
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Document, Mark, Render},
@@ -116,7 +117,7 @@ impl Operation for Reflect {
         }
         let draft = draft(engine, call, &request, &mut gate)?;
         authority::authorise(engine, call, Action::Propose, draft.layer, "")?;
-        let (similar, contradicts) = write::beside(engine, call, &draft)?;
+        let (similar, contradicts) = beside::beside(engine, call, &draft)?;
         Ok(Response { similar, contradicts, ..file(engine, call, &draft, &reason)? })
     }
 }

@@ -1,7 +1,7 @@
 //! Files that people and other programs read at the same time: replaced whole, never seen half-written.
 
 use std::{
-    fs::{self, File, TryLockError},
+    fs::{self, File},
     io::{self, BufWriter, Read, Seek, SeekFrom, Write},
     panic::resume_unwind,
     path::{Component, Path, PathBuf},
@@ -14,7 +14,7 @@ use strata_core::time::Timestamp;
 use crate::{
     error::{Conflict, StoreError},
     faults::{FaultPlan, FaultPoint},
-    retry::patiently,
+    held::{Held, is_held},
     sql::Control,
 };
 
@@ -103,7 +103,7 @@ fn is_temporary(name: &str) -> bool {
 /// Whether somebody holds a temporary file. One that cannot be opened may be held.
 fn has_writer(path: &Path) -> bool {
     match File::open(path) {
-        Ok(file) => matches!(file.try_lock(), Err(TryLockError::WouldBlock)),
+        Ok(file) => is_held(&file),
         Err(_) => true,
     }
 }
@@ -288,10 +288,10 @@ pub fn append_line(path: &Path, line: &str, control: &Control) -> Result<(), Sto
         return Err(StoreError::Invalid("a line cannot contain a line break".into()));
     }
     let explain = |error: &io::Error| explain_io("append to", path, error);
-    let mut file = private(fs::OpenOptions::new().create(true).read(true).append(true))
+    let file = private(fs::OpenOptions::new().create(true).read(true).append(true))
         .open(path)
         .map_err(|error| explain(&error))?;
-    lock_file(&file, path, control)?;
+    let mut file = Held::take(file, path, control)?;
     let mut bytes = Vec::with_capacity(line.len() + 2);
     if !ends_a_line(&mut file).map_err(|error| explain(&error))? {
         bytes.push(b'\n');
@@ -304,7 +304,7 @@ pub fn append_line(path: &Path, line: &str, control: &Control) -> Result<(), Sto
 /// The right to write one file, held by one process at a time until dropped. The operating system
 /// takes it back when the process dies.
 #[derive(Debug)]
-pub struct FileLock(File);
+pub struct FileLock(Held);
 
 impl FileLock {
     /// Waits for the right to write `target`, up to the patience of `control`.
@@ -315,14 +315,12 @@ impl FileLock {
         make_private_directory(directory)?;
         let name = blake3::hash(resolve(target)?.as_os_str().as_encoded_bytes()).to_hex();
         let place = directory.join(format!("{}.lock", &name[..32]));
-        let file = open_private(&place)?;
-        lock_file(&file, &place, control)?;
-        Ok(Self(file))
+        Ok(Self(Held::take(open_private(&place)?, &place, control)?))
     }
 
     /// Leaves a word for whoever holds the lock next, in case this process dies; `""` takes it back.
     pub fn note(&self, word: &str) -> io::Result<()> {
-        let mut file = &self.0;
+        let mut file: &File = &self.0;
         file.set_len(0)?;
         file.seek(SeekFrom::Start(0))?;
         file.write_all(word.as_bytes())
@@ -330,7 +328,7 @@ impl FileLock {
 
     /// The word that was left; empty when there is none.
     pub fn noted(&self) -> io::Result<String> {
-        let mut file = &self.0;
+        let mut file: &File = &self.0;
         file.seek(SeekFrom::Start(0))?;
         let mut word = String::new();
         file.read_to_string(&mut word)?;
@@ -474,15 +472,6 @@ fn private(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
     options
-}
-
-/// Waits for the operating system's lock on an open file.
-pub(crate) fn lock_file(file: &File, path: &Path, control: &Control) -> Result<(), StoreError> {
-    patiently(control, || match file.try_lock() {
-        Ok(()) => Ok(()),
-        Err(TryLockError::WouldBlock) => Err(StoreError::Busy { waited: Duration::ZERO }),
-        Err(TryLockError::Error(error)) => Err(explain_io("lock", path, &error)),
-    })
 }
 
 /// Whether the file is empty or its last byte ends a line.

@@ -17,6 +17,7 @@ pub mod faults;
 pub mod files;
 pub mod folder;
 pub mod foreign;
+mod held;
 pub mod index;
 pub mod ledger;
 pub mod migrate;

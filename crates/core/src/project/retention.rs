@@ -82,7 +82,7 @@ pub struct Aged {
     pub is_kept: bool,
     /// Whether it is a sum itself.
     pub is_sum: bool,
-    /// Whether it is of the project's tree. What is not is put away for its branch alone.
+    /// Whether it is of the project's tree. What is not is put away for its branch alone, or as a proposal.
     pub in_tree: bool,
 }
 
@@ -114,8 +114,9 @@ pub fn plan(memories: &[Aged], policy: &Policy, now: Timestamp) -> Plan {
             continue;
         }
         match memory.status {
-            _ if !memory.in_tree => {}
+            // Whatever is proposed, and for whichever layer.
             Status::Candidate if is_older(changed, policy.candidate_days) => plan.expired.push(memory.number),
+            _ if !memory.in_tree => {}
             Status::Stale if !protected && is_older(changed, policy.stale_days) => {
                 plan.archived.push((memory.number, format!("stale for {unchanged} days")));
             }
@@ -220,11 +221,13 @@ mod tests {
             aged(5, "constraint", Status::Superseded, 1000),
             aged(6, "insight", Status::Candidate, 31),
             aged(7, "insight", Status::Candidate, 30),
+            Aged { in_tree: false, ..aged(9, "rule", Status::Candidate, 31) },
+            Aged { in_tree: false, ..aged(10, "rule", Status::Stale, 1000) },
             Aged { is_kept: true, ..aged(8, "incident", Status::Stale, 1000) },
         ];
         let found = plan(&memories, &Policy::default(), Timestamp(0));
         assert_eq!(found.archived.iter().map(|(n, _)| *n).collect::<Vec<_>>(), [1, 4]);
-        assert_eq!((found.expired, found.groups), (vec![6], vec![]));
+        assert_eq!((found.expired, found.groups), (vec![6, 9], vec![]));
     }
 
     #[test]

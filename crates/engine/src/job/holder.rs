@@ -25,15 +25,22 @@ pub(crate) fn name(owner: &str) -> &str {
 
 /// Whether the process that holds a job is known to have ended.
 pub(crate) fn is_gone(owner: &str) -> bool {
-    let Some((_, process)) = owner.rsplit_once(AT) else { return false };
+    is_running(owner) == Some(false)
+}
+
+/// Whether the process that holds a job is known to run on this machine.
+pub(crate) fn runs_here(owner: &str) -> bool {
+    is_running(owner) == Some(true)
+}
+
+/// Whether the process that holds a job runs; `None` where nobody here can tell.
+fn is_running(owner: &str) -> Option<bool> {
+    let (_, process) = owner.rsplit_once(AT)?;
     let mut parts = process.split('/');
-    let (Some(place), Some(number), Some(start)) = (parts.next(), parts.next(), parts.next()) else {
-        return false;
-    };
+    let (place, number, start) = (parts.next()?, parts.next()?, parts.next()?);
     let is_number = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
-    is_number
-        && space().is_some_and(|here| here == place)
-        && start_of(number).is_none_or(|running| running != start)
+    let is_here = is_number && space().is_some_and(|here| here == place);
+    is_here.then(|| start_of(number).is_some_and(|running| running == start))
 }
 
 /// Where process numbers mean what they mean here.
@@ -65,6 +72,7 @@ mod tests {
         let mine = named("agent:test#1");
         assert_eq!(name(&mine), "agent:test#1");
         assert!(!is_gone(&mine), "{mine} runs");
+        assert_eq!(runs_here(&mine), space().is_some());
         let Some(here) = space() else { return };
         let mut child = Command::new("sleep").arg("60").stdin(Stdio::null()).spawn().expect("started");
         let start = start_of(&child.id().to_string()).expect("it runs");
@@ -72,6 +80,7 @@ mod tests {
         let (there, elsewhere, other) =
             (held(&here, &start), held("another-boot.1", &start), held(&here, "1"));
         assert!(!is_gone(&there) && !is_gone(&elsewhere));
+        assert!(runs_here(&there) && !runs_here(&elsewhere));
         assert!(is_gone(&other), "the number was given to another process");
         child.kill().expect("killed");
         // Killed, and not yet asked for by its parent.
@@ -89,7 +98,7 @@ mod tests {
         for owner in
             ["", "agent:test#1", "agent:a@b#1", "x@", "x@a/b", "x@//", "x@a/../1", "system:upkeep#ff"]
         {
-            assert!(!is_gone(owner), "{owner}");
+            assert!(!is_gone(owner) && !runs_here(owner), "{owner}");
         }
     }
 }

@@ -10,14 +10,14 @@ use strata_core::{
 };
 use strata_store::{
     error::StoreError,
-    ledger::{JobState, LedgerRead},
+    ledger::{JobRow, JobState, LedgerRead, STOPPED},
     sql::Access,
 };
 
 use crate::{
     engine::Engine,
     error::Error,
-    job::Job,
+    job::{self, Job},
     operation::{Audience, Call, Effect, Operation, Spec, Toolset},
     render::{Block, Document, Mark, Render},
 };
@@ -112,7 +112,11 @@ const FAILED: &str = "failed";
 pub fn when_idle(engine: &Engine, call: &Call<'_>) -> Result<Response, Error> {
     let writable = engine.is_initialised()?
         && matches!(engine.existing_ledger()?.access(&engine.control(call))?, Access::ReadWrite);
-    if writable { Maintain::run(engine, call, Request::default()) } else { Ok(Response::default()) }
+    if !writable {
+        return Ok(Response::default());
+    }
+    job::clear(engine, &engine.control(call))?;
+    Maintain::run(engine, call, Request::default())
 }
 
 /// The tasks that have not been done for twice as long as they should.
@@ -169,7 +173,9 @@ fn record(engine: &Engine, call: &Call<'_>, task: &Task) -> Result<Record, Error
         Ok((r.last_done(&kind)?, r.jobs(Some(&kind), 1)?.into_iter().next()))
     })?;
     let last_done = done.and_then(|job| job.finished_at);
-    let failed = last.as_ref().filter(|job| job.state == JobState::Failed).and_then(|job| job.finished_at);
+    // One that was cut off has not failed: whoever comes next takes it up.
+    let has_failed = |job: &&JobRow| job.state == JobState::Failed && job.result.as_deref() != Some(STOPPED);
+    let failed = last.as_ref().filter(has_failed).and_then(|job| job.finished_at);
     let rests = failed.is_some_and(|at| now.saturating_sub(at.0) < REST);
     Ok(Record {
         is_due: !rests && last_done.is_none_or(|at| now.saturating_sub(at.0) >= task.every),

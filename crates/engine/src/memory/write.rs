@@ -1,10 +1,7 @@
 //! Storing a memory: duplicates, predecessor, policy, then one transaction.
 
 use strata_core::{
-    duplicate::{
-        self, Comparison,
-        contradiction::{self, Claims},
-    },
+    duplicate,
     id::{Id, IdKind},
     memory::{Kind, Layer, Status},
     policy::Action,
@@ -17,6 +14,7 @@ use strata_store::{
 };
 
 use super::{
+    beside::{Around, Compared, contradicted, found, nearest},
     draft::Draft,
     reference::Reference,
     similar::{self, Contradicts, Similar},
@@ -30,9 +28,6 @@ use crate::{
     project::anchors::{Anchor, CODE},
     rules,
 };
-
-/// Candidates compared word by word.
-const MAX_COMPARED: usize = 24;
 
 /// What became of a draft.
 #[derive(Debug)]
@@ -78,44 +73,72 @@ struct Plan {
     similar: Option<Similar>,
 }
 
-/// Stores a draft.
+/// Times a draft is compared when others store what is like it meanwhile.
+const LOOKS: usize = 8;
+
+/// Stores a draft, compared with what is stored by then: of two that say nearly the same at once, the second sees the
+/// first.
 ///
 /// # Errors
 /// Refusals by the policy, for the new layer and that of the memory it replaces; a conflict when
-/// somebody else replaced that one first.
+/// somebody else replaced the one that it names first.
 pub fn store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Stored, Error> {
     let actor = may_store(engine, call, draft)?;
-    let ledger = engine.ledger(call)?;
-    let control = engine.control(call);
+    let is_named = draft.supersedes.is_some();
+    for _ in 1..LOOKS {
+        match compare_and_store(engine, call, draft, &actor, true) {
+            Err(Error::Store(StoreError::Conflict(conflict))) if !is_named && is_overtaken(&conflict) => {}
+            done => return done,
+        }
+    }
+    // Rather said twice than lost.
+    compare_and_store(engine, call, draft, &actor, false)
+}
+
+/// Whether another look finds what stands in the way.
+const fn is_overtaken(conflict: &Conflict) -> bool {
+    matches!(
+        conflict,
+        Conflict::Overtaken { .. }
+            | Conflict::TopicTaken { .. }
+            | Conflict::AlreadySuperseded { .. }
+            | Conflict::StateMoved { .. }
+    )
+}
+
+/// Does it once. `holds` lets the comparison stand only if nobody has stored, or put away, what is like the draft since.
+fn compare_and_store(
+    engine: &Engine,
+    call: &Call<'_>,
+    draft: &Draft,
+    actor: &Principal,
+    holds: bool,
+) -> Result<Stored, Error> {
+    let (ledger, control) = (engine.ledger(call)?, engine.control(call));
     let identity = duplicate::identity(&draft.text);
     let now = engine.clock().now();
-    let candidates = ledger.read(&control, |read| candidates(read, draft))?;
+    let (seen, candidates) = ledger.read(&control, |read| Around::look(read, draft))?;
     // Comparing long texts takes longer than a snapshot should be held.
     let contradicts = contradicted(&candidates, draft);
     let similar = nearest(candidates, draft);
     let plan = ledger.read(&control, |read| Ok(plan(read, call, draft, &identity, similar, now)))??;
-    let actor = match &plan.predecessor {
-        Some(old) => {
-            let name = if draft.action == Action::Remember.as_str() {
-                Action::Update.as_str()
-            } else {
-                draft.action
-            };
-            let leaving =
-                authority::authorise_as(engine, call, Action::Update, name, old.state.layer, &old.id)?;
-            authority::either(actor, leaving)
-        }
-        None => actor,
-    };
+    let actor = may_leave(engine, call, draft, actor, plan.predecessor.as_ref())?;
     let new = new_memory(engine, &actor, draft, &identity, plan.predecessor.as_ref(), &plan.reason);
     let text = (new.title.as_str(), draft.text.as_str());
     let noticed = noticing::look(engine, ledger, &control, text, &draft.scope, &new.writer)?;
     // Statistics go along with a commit that is made anyway.
     let used = engine.uses().take();
     let (recalled, inspected) = (used.recalled(), used.inspected());
-    let mut stored = ledger.write(&control, engine.clock().now(), |w| {
+    let stored = ledger.write(&control, engine.clock().now(), |w| {
         w.count_usage(&recalled, &inspected)?;
+        if holds {
+            seen.must_hold(w, draft)?;
+        }
         commit(w, call, &actor, (draft.action, &new), &plan, &noticed)
+    });
+    // They wait for the next one that is made.
+    let mut stored = stored.inspect_err(|_| {
+        let _is_time_to_write = engine.uses().add(&recalled, &inspected);
     })?;
     let stands = |id: &String| stored.superseded.as_ref() != Some(id) && *id != stored.id;
     let (similar, contradicts) =
@@ -125,15 +148,19 @@ pub fn store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Stored, 
     Ok(stored)
 }
 
-/// The memory in force that says nearly the same as a draft, and the one that it contradicts most surely.
-pub(crate) fn beside(
+/// Who replaces what a draft takes the place of, if the caller may.
+fn may_leave(
     engine: &Engine,
     call: &Call<'_>,
     draft: &Draft,
-) -> Result<(Option<Similar>, Option<Contradicts>), Error> {
-    let candidates = engine.read(call, |read| candidates(read, draft))?;
-    let contradicts = contradicted(&candidates, draft);
-    Ok((found(nearest(candidates, draft)), contradicts))
+    actor: &Principal,
+    old: Option<&MemoryRow>,
+) -> Result<Principal, Error> {
+    let Some(old) = old else { return Ok(actor.clone()) };
+    let is_new = draft.action == Action::Remember.as_str();
+    let name = if is_new { Action::Update.as_str() } else { draft.action };
+    let leaving = authority::authorise_as(engine, call, Action::Update, name, old.state.layer, &old.id)?;
+    Ok(authority::either(actor.clone(), leaving))
 }
 
 /// Who stores a draft, if the caller may. A refusal is on record under the word that storing it would be.
@@ -236,12 +263,8 @@ pub(crate) fn store_judged(
     judged: Judged<'_>,
     also: &dyn Fn(&LedgerWrite<'_>, &Stored) -> Result<(), StoreError>,
 ) -> Result<Stored, Error> {
-    let mut actor = may_store(engine, call, draft)?;
-    if let Some(old) = &judged.predecessor {
-        let leaving =
-            authority::authorise_as(engine, call, Action::Update, draft.action, old.state.layer, &old.id)?;
-        actor = authority::either(actor, leaving);
-    }
+    let actor = may_store(engine, call, draft)?;
+    let actor = may_leave(engine, call, draft, &actor, judged.predecessor.as_ref())?;
     let identity = duplicate::identity(&draft.text);
     let new = new_memory(engine, &actor, draft, &identity, judged.predecessor.as_ref(), judged.reason);
     let new = NewMemory { state: State { status: judged.status, ..new.state }, ..new };
@@ -266,9 +289,6 @@ pub(crate) fn store_judged(
     engine.index_what_was_stored(call);
     Ok(stored)
 }
-
-/// A stored memory and how it stands to the draft.
-type Compared = (MemoryRow, Comparison);
 
 fn plan(
     read: &LedgerRead<'_>,
@@ -325,44 +345,7 @@ fn has_expired(memory: &MemoryRow, now: Timestamp) -> bool {
     memory.valid_to.is_some_and(|end| end <= now)
 }
 
-fn found(similar: Option<Compared>) -> Option<Similar> {
-    similar.and_then(|(old, comparison)| Similar::of(&old.id, &old.body, &comparison))
-}
-
-/// The live memories, visible from where the draft goes, that share most keys with it.
-fn candidates(read: &LedgerRead<'_>, draft: &Draft) -> Result<Vec<MemoryRow>, StoreError> {
-    let hits = read.by_bands(&stored_bands(draft), &draft.scope, MAX_COMPARED)?;
-    read.memories_by_numbers(&hits.iter().map(|hit| hit.number).collect::<Vec<_>>())
-}
-
-/// The one whose wording is nearest to the draft, if any says nearly the same.
-fn nearest(candidates: Vec<MemoryRow>, draft: &Draft) -> Option<Compared> {
-    let mut best: Option<Compared> = None;
-    for old in candidates {
-        let comparison = duplicate::compare(&old.body, &draft.text);
-        let telling = comparison.verdict != duplicate::Verdict::Different;
-        if telling && best.as_ref().is_none_or(|(_, b)| comparison.similarity > b.similarity) {
-            best = Some((old, comparison));
-        }
-    }
-    best
-}
-
-/// The one that the draft contradicts most surely, if it contradicts any.
-fn contradicted(candidates: &[MemoryRow], draft: &Draft) -> Option<Contradicts> {
-    if candidates.is_empty() {
-        return None;
-    }
-    let claims = Claims::of(&draft.text);
-    let found = candidates.iter().filter_map(|old| {
-        let found = contradiction::between(&Claims::of(&old.body), &claims)?;
-        Some((found.score, old, found))
-    });
-    let surest = found.max_by(|(x, a, _), (y, b, _)| x.total_cmp(y).then(a.number.cmp(&b.number)));
-    surest.map(|(_, old, found)| Contradicts::of(&old.id, &old.body, found))
-}
-
-fn stored_bands(draft: &Draft) -> Vec<i64> {
+pub(super) fn stored_bands(draft: &Draft) -> Vec<i64> {
     draft.bands.iter().map(|b| b.cast_signed()).collect()
 }
 

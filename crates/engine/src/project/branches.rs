@@ -4,6 +4,7 @@
 //! on the own branch, on those that it descends from, and in the whole project. Both follow from the repository as it is
 //! now: it is looked at again whenever it, or the memory, has changed.
 
+mod archive;
 mod fold;
 mod judge;
 pub mod list;

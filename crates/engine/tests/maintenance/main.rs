@@ -4,6 +4,7 @@ mod attack_backups;
 mod attack_tampering;
 mod drift;
 mod inspect;
+mod jobs_left;
 mod maintain_doctor;
 mod maintain_erasure;
 mod maintain_faults;

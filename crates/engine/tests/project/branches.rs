@@ -170,6 +170,38 @@ fn field_case_42_what_was_learned_on_a_branch_that_is_deleted_unmerged_is_archiv
 }
 
 #[test]
+fn what_was_archived_with_its_branch_is_listed_and_stays_when_it_is_brought_back() {
+    let checkout = Checkout::begun();
+    checkout.git(&["checkout", "-q", "-b", "feat"]);
+    checkout.commit("a.rs", "fn a() {}\n");
+    let mut session = at(&checkout);
+    let (id, other) = (learn(&session, FEATURE), learn(&session, "The exporter writes one file a day."));
+    checkout.git(&["checkout", "-q", "main"]);
+    stand(&mut session, checkout.root());
+    checkout.git(&["branch", "-q", "-D", "feat"]);
+    assert!(!is_seen(&session, FEATURE));
+    let branch = |session: &Session| session.ok("project_branches", json!({}))["branches"][0].clone();
+    let listed = branch(&session);
+    assert_eq!((&listed["branch"], &listed["memories"]), (&json!("feat"), &json!(0)), "{listed}");
+    assert_eq!((&listed["archived"], &listed["archived_ids"]), (&json!(2), &json!([other, id])), "{listed}");
+    assert!(listed["archived_because"].as_str().is_some_and(|why| why.contains("was deleted")), "{listed}");
+    let text = session.text("project_branches", json!({}));
+    assert!(text.contains(&format!("strata restore {other}")) && text.contains(&id), "{text}");
+
+    session.set_kind(PrincipalKind::Human);
+    session.ok("restore", json!({ "id": id }));
+    // The repository goes on, and everything is judged anew.
+    checkout.commit("main.rs", "fn main() {}\n");
+    assert!(!is_seen(&session, FEATURE), "it stands on its branch");
+    let listed = branch(&session);
+    assert_eq!((&listed["memories"], &listed["archived"]), (&json!(1), &json!(1)), "{listed}");
+    session.ok("promote_to_mainline", json!({ "id": id, "confirm": true }));
+    session.set_kind(PrincipalKind::Agent);
+    assert!(is_seen(&session, FEATURE), "and now it holds for all");
+    assert_eq!(audit(&session, "branch_abandon").len(), 2);
+}
+
+#[test]
 fn a_rule_that_was_learned_on_a_branch_holds_everywhere_and_outlives_it() {
     const RULE: &str = "Invoices must never be deleted from the archive bucket.";
     let checkout = Checkout::begun();

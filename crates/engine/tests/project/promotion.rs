@@ -131,6 +131,47 @@ fn candidates_that_nobody_decides_about_expire() {
 }
 
 #[test]
+fn what_is_proposed_for_any_layer_expires_and_is_found_in_its_history_and_in_the_queue() {
+    let s = session();
+    let proposals = [
+        ("rule", "P0", "Nobody deploys on a Friday afternoon"),
+        ("identity", "P1", "The assistant signs its reports with the name of the team"),
+        ("integration", "P3", "Reports are sent to the board through the mail gateway"),
+        ("insight", "P5", "Most faults of the night worker come from its clock"),
+    ];
+    let proposed: Vec<Value> = proposals
+        .iter()
+        .map(|(kind, layer, text)| s.ok("reflect", json!({ "text": text, "kind": kind, "layer": layer })))
+        .collect();
+    let s = later(s, 31);
+    let look = s.ok("retention_run", json!({}))["report"]["expiry_candidates"].to_string();
+    assert!(proposed.iter().all(|one| look.contains(one["id"].as_str().expect("an id"))), "{look}");
+    assert_eq!(s.ok("retention_run", json!({ "dry_run": false }))["expired"], proposals.len());
+    for one in &proposed {
+        let memory = shown(&s, &one["id"]);
+        assert_eq!((&memory["status"], &memory["layer"]), (&json!("archived"), &one["layer"]), "{memory}");
+        let chain = s.ok("memory_chain", json!({ "id": one["id"] }));
+        let ended = &chain["versions"][0]["ended"];
+        assert_eq!(
+            (&ended["action"], &ended["who"]),
+            (&json!("expire"), &json!("system:retention")),
+            "{chain}"
+        );
+        assert!(ended["reason"].as_str().is_some_and(|why| why.contains("in time")), "{chain}");
+        let review = s.ok("review_show", json!({ "id": one["review"] }));
+        assert!(review.to_string().contains("withdrawn"), "{review}");
+    }
+    let waiting = s.ok("review_list", json!({}));
+    assert_eq!(waiting["reviews"], json!([]));
+    let withdrawn = s.ok("review_list", json!({ "status": "withdrawn" }));
+    assert_eq!(withdrawn["reviews"].as_array().map(Vec::len), Some(proposals.len()), "{withdrawn}");
+    // It may be proposed again, and waits anew.
+    let again = s.ok("reflect", json!({ "text": proposals[0].2, "kind": "rule", "layer": "P0" }));
+    assert_eq!(again["was_waiting"], false, "{again}");
+    assert_eq!(s.ok("doctor", json!({}))["healthy"], true);
+}
+
+#[test]
 fn another_value_is_asked_about_in_an_area_that_was_configured() {
     let told = |areas: &[&str]| {
         let areas: Vec<String> = areas.iter().map(|area| (*area).to_owned()).collect();

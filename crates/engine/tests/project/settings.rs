@@ -82,6 +82,23 @@ fn audited(session: &Session, action: &str) -> usize {
 const FEATURE: &str = "The invoice exporter retries a failed upload three times.";
 const OTHER: &str = "Thumbnails are rendered by the night worker alone.";
 
+#[test]
+fn upkeep_tidies_the_branches_of_a_project_in_every_namespace_at_once() {
+    let checkout = on_branch("feat");
+    let mut session = at_checkout(&checkout, |_| {});
+    let shared = learn(&session, FEATURE);
+    session.scope.namespace = "kim".to_owned();
+    let own = learn(&session, OTHER);
+    session.scope.namespace = "shared".to_owned();
+    let mut session = later(session, 41, |c| c.memory.branch_memory_retention_days = Some(40));
+    session.set_kind(PrincipalKind::Human);
+    let run = |force: bool| session.ok("maintain", json!({ "task": "branches", "force": force }));
+    let done = run(false);
+    assert_eq!((&done["tasks"][0]["status"], &done["failed"]), (&json!("done"), &json!(0)), "{done}");
+    assert_eq!(done["tasks"][0]["detail"], "2 memories archived", "{done}");
+    assert_eq!((status(&session, &shared), status(&session, &own)), ("archived".into(), "archived".into()));
+}
+
 /// A checkout on a branch with a commit of its own.
 fn on_branch(name: &str) -> Checkout {
     let checkout = Checkout::begun();

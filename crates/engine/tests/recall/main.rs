@@ -1,5 +1,6 @@
 //! Finding again: search, its promises, and the ways in.
 
+mod at_once;
 mod eval_acl;
 mod eval_suite;
 mod field_cases;

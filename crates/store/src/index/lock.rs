@@ -1,15 +1,13 @@
 //! The index lock: one process at a time changes an index. It is only ever tried for, never waited
 //! for, because whoever holds it indexes everyone's rows.
 
-use std::{
-    fs::{File, OpenOptions, TryLockError},
-    path::Path,
-};
+use std::path::Path;
 
 use crate::{
     database::{Database, TenantLock},
     error::StoreError,
-    files::explain_io,
+    files::open_private,
+    held::Held,
     sql::Control,
 };
 
@@ -17,7 +15,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) enum IndexLock<'d> {
     /// Of a file beside the database.
-    File { _file: File },
+    File { _held: Held },
     /// Of the tenant's rows on a server.
     Server { _lock: Box<TenantLock<'d>> },
 }
@@ -26,7 +24,7 @@ impl<'d> IndexLock<'d> {
     /// Takes the lock of `database`, or answers `None` when somebody has it.
     pub(crate) fn try_take(database: &'d Database, control: &Control) -> Result<Option<Self>, StoreError> {
         match database.place().file() {
-            Some(path) => Ok(lock_beside(path)?.map(|file| Self::File { _file: file })),
+            Some(path) => Ok(lock_beside(path)?.map(|held| Self::File { _held: held })),
             None => {
                 Ok(database.try_lock(control, "index")?.map(|lock| Self::Server { _lock: Box::new(lock) }))
             }
@@ -34,16 +32,7 @@ impl<'d> IndexLock<'d> {
     }
 }
 
-fn lock_beside(database: &Path) -> Result<Option<File>, StoreError> {
+fn lock_beside(database: &Path) -> Result<Option<Held>, StoreError> {
     let path = database.with_extension("lock");
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(&path).map_err(|error| explain_io("lock", &path, &error))?;
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(error)) => Err(explain_io("lock", &path, &error)),
-    }
+    Held::try_take(open_private(&path)?, &path)
 }

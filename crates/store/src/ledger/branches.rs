@@ -21,6 +21,17 @@ pub struct BranchSeen {
     pub review: String,
 }
 
+/// A memory that stood on a branch when it was archived.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArchivedOnBranch {
+    /// The branch.
+    pub branch: String,
+    /// The memory's id.
+    pub id: String,
+    /// Why, as the audit says it.
+    pub reason: String,
+}
+
 impl LedgerRead<'_> {
     /// The branches of a project that live memories stand on, by name.
     pub fn branches_of(&self, project: &str) -> Result<Vec<String>, StoreError> {
@@ -42,6 +53,23 @@ impl LedgerRead<'_> {
             self.transaction.query(&sql, params![self.tenant, project, branch], |r| self.memory_from(r))?;
         let stands = |row: &MemoryRow| row.state.status.is_live() || row.state.status == Status::Candidate;
         Ok(rows.into_iter().filter(stands).collect())
+    }
+
+    /// The memories of a project that were archived on a branch by one of these two `actions`, by branch, the latest
+    /// first, in every namespace.
+    pub fn archived_on_branches(
+        &self,
+        project: &str,
+        actions: [&str; 2],
+    ) -> Result<Vec<ArchivedOnBranch>, StoreError> {
+        self.transaction.query(
+            "SELECT m.branch, m.id, a.reason FROM memories m
+             JOIN audit a ON a.tenant = m.tenant AND a.seq = m.state_seq
+             WHERE m.tenant = $1 AND m.project = $2 AND m.branch <> '' AND m.status = 'archived'
+                 AND a.action IN ($3, $4) ORDER BY m.branch, m.state_seq DESC, m.number DESC",
+            params![self.tenant, project, actions[0], actions[1]],
+            |row| Ok(ArchivedOnBranch { branch: row.get(0)?, id: row.get(1)?, reason: row.get(2)? }),
+        )
     }
 
     /// What was last seen of a branch.

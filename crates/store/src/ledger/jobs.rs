@@ -107,6 +107,18 @@ pub struct JobRow {
     pub result: Option<String>,
 }
 
+/// What came of a job whose worker stopped before the work was over.
+pub const STOPPED: &str = "the worker stopped";
+
+/// Who holds jobs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Worker {
+    /// The name the jobs are held under.
+    pub owner: String,
+    /// When the last of its leases ends.
+    pub until: Option<Timestamp>,
+}
+
 const COLUMNS: &str = "id, kind, state, lease_owner, lease_until, heartbeat, done, total, message, created_at, \
                        finished_at, result";
 
@@ -127,13 +139,13 @@ impl LedgerRead<'_> {
         self.transaction.query(&sql, &all.params, job_from)
     }
 
-    /// Who holds the jobs that are on record as running.
-    pub fn workers(&self) -> Result<Vec<String>, StoreError> {
+    /// Who holds the jobs that are on record as running, and until when.
+    pub fn workers(&self) -> Result<Vec<Worker>, StoreError> {
         self.transaction.query(
-            "SELECT DISTINCT lease_owner FROM jobs
-             WHERE tenant = $1 AND state = 'running' AND lease_owner IS NOT NULL",
+            "SELECT lease_owner, MAX(lease_until) FROM jobs
+             WHERE tenant = $1 AND state = 'running' AND lease_owner IS NOT NULL GROUP BY lease_owner",
             params![self.tenant],
-            |row| row.get(0),
+            |row| Ok(Worker { owner: row.get(0)?, until: row.get(1)? }),
         )
     }
 
@@ -242,22 +254,16 @@ impl LedgerWrite<'_> {
         self.fail_jobs("lease_until <= $2", params![self.tenant, self.now])
     }
 
-    /// Marks as failed the jobs, of this kind if one is given, of workers whose processes are known to have ended, and
-    /// returns how many.
-    pub fn end_jobs_of(&self, gone: &[String], kind: Option<&str>) -> Result<usize, StoreError> {
-        let end = |worker| match kind {
-            None => self.fail_jobs("lease_owner = $3", params![self.tenant, self.now, worker]),
-            Some(kind) => {
-                self.fail_jobs("lease_owner = $3 AND kind = $4", params![self.tenant, self.now, worker, kind])
-            }
-        };
+    /// Marks as failed the jobs of workers that are known to have stopped, and returns how many.
+    pub fn end_jobs_of(&self, gone: &[String]) -> Result<usize, StoreError> {
+        let end = |worker| self.fail_jobs("lease_owner = $3", params![self.tenant, self.now, worker]);
         gone.iter().map(end).sum()
     }
 
     fn fail_jobs(&self, which: &str, values: &[Param<'_>]) -> Result<usize, StoreError> {
         self.transaction.execute(
             &format!(
-                "UPDATE jobs SET state = 'failed', finished_at = $2, result = 'the worker stopped', lease_owner = NULL
+                "UPDATE jobs SET state = 'failed', finished_at = $2, result = '{STOPPED}', lease_owner = NULL
                  WHERE tenant = $1 AND state = 'running' AND {which}"
             ),
             values,

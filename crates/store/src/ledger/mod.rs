@@ -51,7 +51,7 @@ use strata_core::{chain::Head, time::Timestamp};
 
 pub use accesses::{AccessFilter, AccessKind, AccessRow, FileAccesses};
 pub use audit::{AuditFilter, AuditTarget, NewAudit, Refusal};
-pub use branches::BranchSeen;
+pub use branches::{ArchivedOnBranch, BranchSeen};
 pub use changes::{Change, ChangeCursor, ChangePage, Changed};
 pub use counts::{MemoryCount, Totals};
 pub use digests::{Backlog, DigestLink, RawKind, Undistilled};
@@ -60,7 +60,7 @@ pub use episodes::{EpisodeFilter, EpisodeInsert, EpisodeRow, NewEpisode, Session
 pub use evidence::EvidenceRow;
 pub use filter::MemoryFilter;
 pub use history::History;
-pub use jobs::{JobRow, JobState, NewJob, Progress};
+pub use jobs::{JobRow, JobState, NewJob, Progress, STOPPED, Worker};
 pub use l0_entries::{L0EntryRow, NewL0Entry};
 pub use lookup::BandHit;
 pub use memories::{MemoryRow, NewMemory};

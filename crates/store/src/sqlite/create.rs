@@ -1,11 +1,6 @@
 //! How a database file comes into being and is brought up to date.
 
-use std::{
-    fs::{self, File},
-    io,
-    path::Path,
-    time::Duration,
-};
+use std::{fs, io, path::Path, time::Duration};
 
 use rusqlite::OpenFlags;
 
@@ -17,7 +12,8 @@ use super::{
 use crate::{
     error::StoreError,
     faults::{FaultPlan, FaultPoint},
-    files::{directory_of, explain_io, lock_file, make_private_directory, open_private, sync_directory},
+    files::{directory_of, explain_io, make_private_directory, open_private, sync_directory},
+    held::Held,
     migrate::{self, Standing},
     retry::patiently,
     sql::{Control, DatabaseOptions, Transaction},
@@ -129,11 +125,9 @@ fn switch_to_log(connection: &Connection) -> Result<(), StoreError> {
 }
 
 /// Holds the lock under which a database is made and migrated, until dropped.
-fn lock(path: &Path, control: &Control) -> Result<File, StoreError> {
+fn lock(path: &Path, control: &Control) -> Result<Held, StoreError> {
     let place = beside(path, ".lock");
-    let file = open_private(&place)?;
-    lock_file(&file, &place, control)?;
-    Ok(file)
+    Held::take(open_private(&place)?, &place, control)
 }
 
 fn remove_if_present(path: &Path) -> Result<(), StoreError> {

@@ -3,13 +3,16 @@
 //! while it holds that, the others hold back.
 
 use std::{
-    fs::{File, TryLockError},
+    fs::File,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
 use super::open::beside;
-use crate::files::open_private;
+use crate::{
+    files::open_private,
+    held::{Held, is_held},
+};
 
 /// After this long a writer asks the others to hold back.
 const LONG_WAIT: Duration = Duration::from_millis(500);
@@ -22,7 +25,7 @@ pub(super) struct Turn {
     path: PathBuf,
     since: Instant,
     held_back: Option<Instant>,
-    mine: Option<File>,
+    mine: Option<Held>,
 }
 
 impl Turn {
@@ -39,15 +42,14 @@ impl Turn {
         }
         if self.since.elapsed() >= LONG_WAIT
             && let Ok(file) = open_private(&self.path)
-            && file.try_lock().is_ok()
+            && let Ok(Some(held)) = Held::try_take(file, &self.path)
         {
-            self.mine = Some(file);
+            self.mine = Some(held);
             return true;
         }
         // Only a writer that waited long has ever made the file.
         let Ok(file) = File::open(&self.path) else { return true };
-        let somebody = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
-        !somebody || self.held_back.get_or_insert_with(Instant::now).elapsed() >= COURTESY
+        !is_held(&file) || self.held_back.get_or_insert_with(Instant::now).elapsed() >= COURTESY
     }
 }
 

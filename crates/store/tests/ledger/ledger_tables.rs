@@ -11,7 +11,7 @@ use strata_store::{
     Control, StoreError,
     ledger::{
         ChangeCursor, Changed, EpisodeFilter, EpisodeInsert, JobState, NewEpisode, NewJob, NewMemory,
-        NewReview, NewSource, Progress, PurgedKind, ReviewFilter, ReviewStatus, SourceState,
+        NewReview, NewSource, Progress, PurgedKind, ReviewFilter, ReviewStatus, SourceState, Worker,
     },
 };
 
@@ -276,12 +276,11 @@ fn a_job_has_one_worker_at_a_time() {
         let renewed = w.renew_job(&alone.id, "c", Timestamp(30), Progress { done: 1, total: 1, message: "" });
         assert_eq!(renewed.expect_err("cancelled").kind(), ErrorKind::Conflict);
         w.start_alone(&job(1), "d", Timestamp(40))?;
-        assert_eq!(w.end_jobs_of(&["another".to_owned()], None)?, 0);
+        assert_eq!(w.end_jobs_of(&["another".to_owned()])?, 0);
         assert_eq!(w.start_alone(&job(1), "e", Timestamp(40))?, None);
-        assert_eq!(w.workers()?, ["d"]);
+        assert_eq!(w.workers()?, [Worker { owner: "d".into(), until: Some(Timestamp(40)) }]);
         let gone = ["another".to_owned(), "d".to_owned()];
-        assert_eq!(w.end_jobs_of(&gone, Some("import"))?, 0, "of another kind");
-        assert_eq!(w.end_jobs_of(&gone, Some("reindex"))?, 1);
+        assert_eq!(w.end_jobs_of(&gone)?, 1);
         let taken = w.start_alone(&job(1), "e", Timestamp(12))?;
         assert!(taken.is_some(), "the process of the holder is gone");
         Ok(())

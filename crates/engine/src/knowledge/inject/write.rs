@@ -5,6 +5,7 @@ use strata_core::{
         changelog::Operation,
         dedup::Mode,
         inject::{Decided, InjectError, Provenance, Write, decide},
+        meaning::Meaning,
         name::Name,
     },
     markdown::edit::{EditError, Heading},
@@ -58,27 +59,13 @@ pub(super) fn write(engine: &Engine, call: &Call<'_>, asked: &Asked<'_>) -> Resu
             return Ok(Done { response: Response::Routed(refusal), written: None });
         }
     };
-    let domain = place.domain().to_owned();
     let files = files::readable_of(engine, call, vault::visible(&seen))?;
     let elsewhere = beside::elsewhere(&files, &place, &checked);
     let nearby = Nearby::of(engine, call, &files, &place, &checked)?;
     let near = nearby.near();
     let target = files.iter().find(|file| place.is_of(&file.head)).map(|file| &file.file);
-    let write = Write {
-        domain: &domain,
-        heading: &checked.heading,
-        content: &checked.content,
-        mode: checked.mode,
-        fuse: asked.fuse,
-        expected_hash: checked.expected_hash,
-        provenance: checked.provenance.as_ref(),
-        min_family: beside::min_family(engine),
-        size_ceiling: engine.settings().config.knowledge.consolidate.size_ceiling,
-        least_alike: engine.settings().config.knowledge.dedup_threshold,
-        meaning: nearby.meaning(&near),
-        readings: engine.readings(),
-        parsed: target.map(|file| (file.text(), file.shape())),
-    };
+    let parsed = target.map(|file| (file.text(), file.shape()));
+    let write = Write { parsed, ..checked.write(engine, nearby.meaning(&near)) };
     let (decided, old_text, written) = make(engine, call, &place, asked, &write, elsewhere.as_ref())?;
     let about = About {
         place: &written.place,
@@ -168,6 +155,26 @@ impl<'a> Checked<'a> {
             provenance: agent.and_then(|agent| Provenance::new(&agent, &now)),
             redacted: gate.redacted,
         })
+    }
+
+    /// What is to be decided, by the settings of this home, beside sections near in `meaning`.
+    fn write<'w>(&'w self, engine: &'w Engine, meaning: Meaning<'w>) -> Write<'w> {
+        let knowledge = &engine.settings().config.knowledge;
+        Write {
+            domain: &self.domain,
+            heading: &self.heading,
+            content: &self.content,
+            mode: self.mode,
+            fuse: self.fuse,
+            expected_hash: self.expected_hash,
+            provenance: self.provenance.as_ref(),
+            min_family: beside::min_family(engine),
+            size_ceiling: knowledge.consolidate.size_ceiling,
+            least_alike: knowledge.dedup_threshold,
+            meaning,
+            readings: engine.readings(),
+            parsed: None,
+        }
     }
 }
 

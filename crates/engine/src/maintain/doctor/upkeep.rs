@@ -86,8 +86,7 @@ impl Examination<'_> {
             self.ok("jobs", format!("{open} open, none stalled"));
         } else if self.fix {
             let gone = ledger.read(&control, job::gone)?;
-            let ended =
-                ledger.write(&control, now, |w| Ok(w.expire_jobs()? + w.end_jobs_of(&gone, None)?))?;
+            let ended = ledger.write(&control, now, |w| Ok(w.expire_jobs()? + w.end_jobs_of(&gone)?))?;
             self.fixed.push(format!("ended {} whose worker had stopped", counted(ended, "job")));
             self.ok("jobs", "none stalled");
         } else {

@@ -244,9 +244,8 @@ fn clear_jobs(engine: &Engine, call: &Call<'_>) -> Result<String, Error> {
     let before = Timestamp(now.0.saturating_sub(KEPT));
     let (ledger, control) = (engine.existing_ledger()?, engine.control(call));
     let gone = ledger.read(&control, job::gone)?;
-    let (ended, removed) = ledger.write(&control, now, |w| {
-        Ok((w.expire_jobs()? + w.end_jobs_of(&gone, None)?, w.forget_jobs(before)?))
-    })?;
+    let (ended, removed) = ledger
+        .write(&control, now, |w| Ok((w.expire_jobs()? + w.end_jobs_of(&gone)?, w.forget_jobs(before)?)))?;
     Ok(format!("{} ended, {removed} removed", counted(ended, "dead job")))
 }
 

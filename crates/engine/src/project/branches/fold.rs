@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 use strata_core::{
     id::{Id, IdKind},
-    memory::Status,
     policy::Action,
     principal::{Principal, PrincipalKind},
     scope::Scope,
@@ -11,18 +10,15 @@ use strata_core::{
 };
 use strata_store::{
     error::StoreError,
-    ledger::{
-        BranchSeen, LedgerRead, LedgerWrite, MemoryRow, NewAudit, NewReview, ReviewRow, ReviewStatus, State,
-    },
+    ledger::{BranchSeen, LedgerRead, LedgerWrite, MemoryRow, NewAudit, NewReview, ReviewRow, ReviewStatus},
 };
 
 use super::{
-    CURRENT_BRANCH, Git, MAINLINE, follows_branches,
+    CURRENT_BRANCH, Git, MAINLINE, archive, follows_branches,
     judge::{Fate, judge},
     observed,
 };
 use crate::{
-    authority,
     engine::Engine,
     error::Error,
     memory::{draft::Draft, write},
@@ -36,8 +32,6 @@ pub(crate) const BRANCH: &str = "branch";
 const FOLDED: &str = "branch_fold";
 /// The word on record of a memory whose branch has another name.
 const MOVED: &str = "branch_rename";
-/// The word on record of a memory whose branch was given up.
-const ABANDONED: &str = "branch_abandon";
 
 /// Says in a review that the branch was merged, and some of its memories stayed behind.
 const MERGED: &str = "merged";
@@ -95,9 +89,9 @@ fn follow_one(engine: &Engine, call: &Call<'_>, git: &Git, project: &str, branch
     let place = (project, branch);
     match fate {
         Fate::Open => {}
-        Fate::Abandoned if keeps_abandoned(engine) => {}
+        Fate::Abandoned if archive::keeps_abandoned(engine) => {}
         Fate::Abandoned => {
-            archive_all(engine, call, place, "it was deleted, and nothing has its commits")?;
+            archive::given_up(engine, call, place, "it was deleted, and nothing has its commits")?;
         }
         Fate::Unsure(why) => {
             return ask(engine, call, place, &seen, (&format!("branch `{branch}`: {why}"), false));
@@ -123,17 +117,22 @@ fn follow_one(engine: &Engine, call: &Call<'_>, git: &Git, project: &str, branch
             })?);
         }
     }
-    Ok(ledger.write(&control, engine.clock().now(), |w| w.note_branch(project, branch, &seen))?)
+    Ok(ledger.write(&control, engine.clock().now(), |w| put_down(w, place, &seen))?)
 }
 
-/// Whether the configuration leaves the memories of a deleted branch where they are.
-fn keeps_abandoned(engine: &Engine) -> bool {
-    let cleanup = &engine.settings().config.project.memory_retention.branch_cleanup;
-    !(cleanup.enabled && cleanup.archive_deleted_branch_memories)
+/// Notes what was seen of a branch. The question about it is the one that is on record now: another process may have
+/// asked meanwhile.
+fn put_down(
+    w: &LedgerWrite<'_>,
+    (project, branch): (&str, &str),
+    seen: &BranchSeen,
+) -> Result<(), StoreError> {
+    let review = w.branch_seen(project, branch)?.unwrap_or_default().review;
+    w.note_branch(project, branch, &BranchSeen { review, ..seen.clone() })
 }
 
 /// The system, doing what the repository shows on the caller's behalf.
-fn system(call: &Call<'_>) -> Principal {
+pub(super) fn system(call: &Call<'_>) -> Principal {
     Principal::new(PrincipalKind::System, "branches").on_behalf_of(call.principal)
 }
 
@@ -154,15 +153,53 @@ pub(super) fn move_all(
             folded.left.push(row.id);
             continue;
         }
-        let as_system = Call { principal: &actor, scope: &row.scope, ..*call };
-        match move_one(engine, &as_system, &row, target, why) {
-            Ok(id) => folded.moved.push(id),
-            // What only this moment is in the way of is tried again, and nobody asked about it.
-            Err(error) if is_of_the_moment(&error) => return Err(error),
-            Err(_) => folded.left.push(row.id),
+        let scope = row.scope.clone();
+        let as_system = Call { principal: &actor, scope: &scope, ..*call };
+        match move_as_it_stands(engine, &as_system, row, target, why)? {
+            Moved::To(id) => folded.moved.push(id),
+            Moved::Not(id) => folded.left.push(id),
+            Moved::ByOthers => {}
         }
     }
     Ok(folded)
+}
+
+/// What became of one memory of a branch.
+enum Moved {
+    /// It has this id now.
+    To(String),
+    /// It stays; its id.
+    Not(String),
+    /// Another process has moved it, or put it away.
+    ByOthers,
+}
+
+/// Times a memory is moved that somebody else changes meanwhile.
+const TRIES: usize = 3;
+
+/// Moves a memory as it stands by now: other processes may be at the same branch.
+fn move_as_it_stands(
+    engine: &Engine,
+    call: &Call<'_>,
+    mut row: MemoryRow,
+    target: &Target<'_>,
+    why: &str,
+) -> Result<Moved, Error> {
+    for _ in 0..TRIES {
+        match move_one(engine, call, &row, target, why) {
+            Ok(id) => return Ok(Moved::To(id)),
+            // What only this moment is in the way of is tried again, and nobody asked about it.
+            Err(error) if is_of_the_moment(&error) => return Err(error),
+            Err(_) => {}
+        }
+        let now = engine.read(call, |r| r.memory_by_number(row.number))?;
+        let Some(now) = now.filter(|now| now.state.status.is_live()) else { return Ok(Moved::ByOthers) };
+        if now.state_seq == row.state_seq {
+            break;
+        }
+        row = now;
+    }
+    Ok(Moved::Not(row.id))
 }
 
 fn is_of_the_moment(error: &Error) -> bool {
@@ -199,42 +236,13 @@ pub(super) fn move_one(
     Ok(write::store(engine, call, &draft)?.id)
 }
 
-/// Takes the memories of a branch out of every search. They can be restored.
-pub(super) fn archive_all(
+/// The memories in force on a branch, oldest first.
+pub(super) fn of_branch(
     engine: &Engine,
     call: &Call<'_>,
-    (project, branch): (&str, &str),
-    why: &str,
-) -> Result<Vec<String>, Error> {
-    let mut rows = of_branch(engine, call, project, branch)?;
-    // A rule does not end with a branch.
-    rows.retain(|row| follows_branches(row.state.layer));
-    let actor = system(call);
-    let as_system = Call { principal: &actor, ..*call };
-    let why = format!("branch `{branch}` was given up: {why}");
-    for row in &rows {
-        authority::authorise_as(engine, &as_system, Action::Update, ABANDONED, row.state.layer, &row.id)?;
-    }
-    engine.existing_ledger()?.write(&engine.control(call), engine.clock().now(), |w| {
-        for row in &rows {
-            let state = State { status: Status::Archived, ..row.state };
-            let audit = NewAudit {
-                layer: Some(row.state.layer),
-                reason: &why,
-                before_hash: Some(row.content_hash),
-                after_hash: Some(state.hash(&row.content_hash)),
-                ..NewAudit::new(&actor, call.face, ABANDONED, &row.id)
-            };
-            let seq = w.record(&audit)?;
-            w.change_state(row.number, Some(row.state_seq), &state, seq)?;
-        }
-        Ok(())
-    })?;
-    engine.index_what_was_stored(call);
-    Ok(rows.into_iter().map(|row| row.id).collect())
-}
-
-fn of_branch(engine: &Engine, call: &Call<'_>, project: &str, branch: &str) -> Result<Vec<MemoryRow>, Error> {
+    project: &str,
+    branch: &str,
+) -> Result<Vec<MemoryRow>, Error> {
     let rows =
         engine.existing_ledger()?.read(&engine.control(call), |r| r.memories_of_branch(project, branch))?;
     // What waits for a decision is decided where it stands.
@@ -251,8 +259,9 @@ fn ask(
 ) -> Result<(), Error> {
     let rows = of_branch(engine, call, project, branch)?;
     let control = engine.control(call);
+    let place = (project, branch);
     let Some(latest) = rows.last() else {
-        let noted = |w: &LedgerWrite<'_>| w.note_branch(project, branch, seen);
+        let noted = |w: &LedgerWrite<'_>| put_down(w, place, seen);
         return Ok(engine.existing_ledger()?.write(&control, engine.clock().now(), noted)?);
     };
     let actor = system(call);
@@ -272,8 +281,9 @@ fn ask(
         ..NewAudit::new(&actor, call.face, Action::Propose.as_str(), &latest.id).asking(&review)
     };
     engine.existing_ledger()?.write(&control, engine.clock().now(), |w| {
-        if w.review(&seen.review)?.is_some() {
-            return w.note_branch(project, branch, seen);
+        let asked = w.branch_seen(project, branch)?.unwrap_or_default().review;
+        if w.review(&asked)?.is_some() {
+            return w.note_branch(project, branch, &BranchSeen { review: asked, ..seen.clone() });
         }
         let seq = w.record(&audit)?;
         w.insert_review(&review, seq)?;

@@ -3,7 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::fold::{self, Folded, Target};
+use super::{
+    archive,
+    fold::{self, Folded, Target},
+};
 use crate::{
     engine::Engine,
     error::Error,
@@ -72,7 +75,7 @@ impl Operation for Merged {
         }
         let place = (project, branch.as_str());
         let (outcome, folded) = if abandoned {
-            let moved = fold::archive_all(engine, call, place, "told so")?;
+            let moved = archive::archive_all(engine, call, place, "told so")?;
             ("archived", Folded { moved, left: Vec::new() })
         } else {
             let why = format!("branch `{branch}` was merged: told so");

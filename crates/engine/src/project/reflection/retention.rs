@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use strata_core::{
     memory::{Layer, Status},
     project::retention::{Aged, Plan, Policy, plan},
+    time::Timestamp,
 };
 use strata_store::ledger::{MemoryFilter, MemoryRow};
 
@@ -30,22 +31,58 @@ pub struct Outlook {
 /// # Errors
 /// There is no project; those of the store.
 pub fn look(engine: &Engine, call: &Call<'_>) -> Result<Outlook, Error> {
+    look_in(engine, call, Some(&call.scope.namespace))
+}
+
+/// The same in one namespace; `None`: in all of them, for upkeep, which is done once for a project.
+fn look_in(engine: &Engine, call: &Call<'_>, namespace: Option<&str>) -> Result<Outlook, Error> {
     super::place::standing(engine, call, None, None)?;
-    let filter = MemoryFilter {
-        statuses: Status::ALL.to_vec(),
-        layers: vec![Layer::P4, Layer::P5, Layer::P6],
-        ..MemoryFilter::default()
-    };
+    let rows = rows(engine, call, namespace)?;
+    let changed = changes(engine, call, &rows)?;
+    let came_from = came_from(&rows);
+    let aged: Vec<Aged> = rows
+        .iter()
+        .map(|row| Aged {
+            came_from: came_from.get(row.id.as_str()).copied().unwrap_or_default().to_owned(),
+            ..aged(row, &changed)
+        })
+        .collect();
+    let count = |status: Status| rows.iter().filter(|row| in_tree(row) && row.state.status == status).count();
+    let counts = Status::ALL.iter().map(|status| (*status, count(*status))).filter(|(_, n)| *n > 0).collect();
+    let plan = plan(&aged, &policy(engine), engine.clock().now());
+    Ok(Outlook { rows: rows.into_iter().map(|row| (row.number, row)).collect(), plan, counts })
+}
+
+/// What takes part, in order of numbers: what is kept tidy, and what is proposed for any layer.
+fn rows(engine: &Engine, call: &Call<'_>, namespace: Option<&str>) -> Result<Vec<MemoryRow>, Error> {
+    let tidy = [Layer::P4, Layer::P5, Layer::P6];
+    let proposed = Layer::ALL.iter().copied().filter(|layer| !tidy.contains(layer)).collect();
+    let filters = [(Status::ALL.to_vec(), tidy.to_vec()), (vec![Status::Candidate], proposed)];
     let mut rows = Vec::new();
     engine.read(call, |r| {
-        r.for_each_memory(&filter, |row| {
-            let of_project =
-                row.scope.project == call.scope.project && row.scope.namespace == call.scope.namespace;
-            rows.extend(of_project.then_some(row));
-            Ok(())
-        })
+        for (statuses, layers) in filters {
+            r.for_each_memory(&MemoryFilter { statuses, layers, ..MemoryFilter::default() }, |row| {
+                let is_here = row.scope.project == call.scope.project
+                    && namespace.is_none_or(|name| row.scope.namespace == name);
+                rows.extend(is_here.then_some(row));
+                Ok(())
+            })?;
+        }
+        Ok(())
     })?;
     rows.sort_by_key(|row| row.number);
+    Ok(rows)
+}
+
+/// When what happened to memories and to the branches that they stand on.
+struct Changes {
+    /// By sequence.
+    changed: HashMap<i64, Timestamp>,
+    /// By branch.
+    merged: HashMap<String, Timestamp>,
+}
+
+fn changes(engine: &Engine, call: &Call<'_>, rows: &[MemoryRow]) -> Result<Changes, Error> {
     let seqs: Vec<i64> = rows.iter().map(|row| row.state_seq).collect();
     let project = call.scope.project.as_deref().unwrap_or_default();
     let (changed, merged) = engine.read(call, |r| {
@@ -57,28 +94,26 @@ pub fn look(engine: &Engine, call: &Call<'_>) -> Result<Outlook, Error> {
         }
         Ok((r.instants(&seqs)?, merged))
     })?;
-    let came_from = came_from(&rows);
-    let aged: Vec<Aged> = rows
-        .iter()
-        .map(|row| Aged {
-            number: row.number,
-            kind: row.kind.as_str().to_owned(),
-            status: row.state.status,
-            created_at: row.created_at,
-            changed_at: changed.get(&row.state_seq).copied().unwrap_or(row.created_at),
-            parent: row.parent.clone().unwrap_or_default(),
-            branch: row.scope.branch.clone().unwrap_or_default(),
-            merged_at: row.scope.branch.as_ref().and_then(|branch| merged.get(branch)).copied(),
-            came_from: came_from.get(row.id.as_str()).copied().unwrap_or_default().to_owned(),
-            is_kept: row.state.pinned,
-            is_sum: row.tags.iter().any(|tag| tag == SUM),
-            in_tree: in_tree(row),
-        })
-        .collect();
-    let count = |status: Status| rows.iter().filter(|row| in_tree(row) && row.state.status == status).count();
-    let counts = Status::ALL.iter().map(|status| (*status, count(*status))).filter(|(_, n)| *n > 0).collect();
-    let plan = plan(&aged, &policy(engine), engine.clock().now());
-    Ok(Outlook { rows: rows.into_iter().map(|row| (row.number, row)).collect(), plan, counts })
+    Ok(Changes { changed, merged })
+}
+
+/// A memory as far as its age matters, but for the branch that it came from.
+fn aged(row: &MemoryRow, changes: &Changes) -> Aged {
+    let branch = row.scope.branch.as_ref();
+    Aged {
+        number: row.number,
+        kind: row.kind.as_str().to_owned(),
+        status: row.state.status,
+        created_at: row.created_at,
+        changed_at: changes.changed.get(&row.state_seq).copied().unwrap_or(row.created_at),
+        parent: row.parent.clone().unwrap_or_default(),
+        branch: branch.cloned().unwrap_or_default(),
+        merged_at: branch.and_then(|branch| changes.merged.get(branch)).copied(),
+        came_from: String::new(),
+        is_kept: row.state.pinned,
+        is_sum: row.tags.iter().any(|tag| tag == SUM),
+        in_tree: in_tree(row),
+    }
 }
 
 fn in_tree(row: &MemoryRow) -> bool {
