@@ -8,6 +8,7 @@
 
 mod anchors;
 mod clean;
+mod columns;
 mod credentials;
 mod family;
 mod judge;
@@ -118,8 +119,9 @@ fn detect(text: &str) -> Vec<Span> {
             claimed = beside.map_or(span.end, |secret| secret.end);
         }
     }
-    let unprefixed = tokens::discord(text);
-    if unprefixed.is_empty() { spans } else { merge(spans, unprefixed) }
+    let mut more = tokens::discord(text);
+    more.extend(columns::find(text));
+    if more.is_empty() { spans } else { merge(spans, more) }
 }
 
 fn apply(text: &str, spans: &[Span]) -> String {

@@ -272,3 +272,74 @@ fn control_characters_escapes_and_overrides_go_and_are_counted() {
     assert_eq!(clean_text(kept).text, kept);
     assert!(!clean_text(kept).is_changed());
 }
+
+#[test]
+fn a_password_in_a_column_of_a_table_is_taken_out() {
+    for heading in
+        ["password", "**Password**", "DB password", "Password (root)", "密码", "パスワード", "비밀번호"]
+    {
+        let table = |cell: &str| {
+            format!(
+                "| host | {heading} | port |\n|---|:--|--:|\n| a\\|b | {cell} | 1 |\n| c | - | 2 |\n\nhunter2"
+            )
+        };
+        assert_eq!(redact(&table("hunter2")).text, table("[REDACTED]"), "{heading}");
+        assert_eq!(redact(&table("`Tr0ub4dor&3`")).text, table("`[REDACTED]`"), "{heading}");
+    }
+    for heading in ["password", "db_password", "密码", "パスワード", "비밀번호"] {
+        for separator in [",", ";", "\t"] {
+            let rows = |a: &str, b: &str| {
+                [["user", heading, "port"], ["alice", a, "1"], ["bob", b, "2"]]
+                    .map(|row| row.join(separator))
+                    .join("\n")
+            };
+            let shown = redact(&rows("hunter2", "\"s3cr3t,99\"")).text.into_owned();
+            assert_eq!(shown, rows("[REDACTED]", "\"[REDACTED]\""), "{heading}{separator}");
+        }
+    }
+}
+
+#[test]
+fn a_column_about_passwords_is_kept() {
+    for heading in
+        ["Password policy", "Reset password", "Has password", "Password length", "密码策略", "パスワード設定"]
+    {
+        let table = format!("| system | {heading} |\n| --- | --- |\n| a | rotation90 |\n| b | strict |\n");
+        assert_eq!(redact(&table).text, table);
+    }
+    for cell in [
+        "-",
+        "",
+        "yes",
+        "Yes",
+        "no",
+        "required",
+        "Required",
+        "optional",
+        "n/a",
+        "N/A",
+        "none",
+        "TBD",
+        "***",
+        "see the vault",
+        "string",
+        "<password>",
+        "hashed",
+        "是",
+        "无",
+        "必填",
+    ] {
+        for heading in ["password", "Password", "密码"] {
+            let table = format!("| field | {heading} |\n| --- | --- |\n| a | {cell} |\n");
+            assert_eq!(redact(&table).text, table, "{cell}");
+            let rows = format!("field,{heading}\na,{cell}\n");
+            assert_eq!(redact(&rows).text, rows, "{cell}");
+        }
+    }
+    for text in [
+        "    login(user, password)\n    open(host, port1x)\n",
+        "Enter your name, then the password, twice.\nWait, then, go2it.\n",
+    ] {
+        assert_eq!(redact(text).text, text);
+    }
+}

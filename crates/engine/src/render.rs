@@ -199,12 +199,30 @@ fn markdown_block(block: &Block) -> String {
 
 fn markdown_table(columns: &[String], rows: &[Vec<String>]) -> String {
     let line = |cells: &[String]| {
-        let cells: Vec<String> = cells.iter().map(|c| neutral(&one_line(c)).replace('|', "\\|")).collect();
+        let cells: Vec<String> = cells.iter().map(|c| cell(&neutral(&one_line(c)))).collect();
         format!("| {} |", cells.join(" | "))
     };
     let mut out = vec![line(columns), format!("|{}", " --- |".repeat(columns.len()))];
     out.extend(rows.iter().map(|r| line(r)));
     out.join("\n")
+}
+
+/// A text that stays within its cell: bars end none, and backslashes that stand before one do not free it. A backtick that has
+/// no counterpart opens nothing.
+fn cell(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut slashes = 0;
+    for c in text.chars() {
+        if c == '|' {
+            out.extend(std::iter::repeat_n('\\', slashes + 1));
+        }
+        slashes = if c == '\\' { slashes + 1 } else { 0 };
+        out.push(c);
+    }
+    match out.matches('`').count() % 2 {
+        0 => out,
+        _ => out.replace('`', "\\`"),
+    }
 }
 
 fn markdown_records(trust: Trust, records: &[Record]) -> String {
@@ -437,11 +455,11 @@ mod tests {
             .with(Block::Pairs(vec![("home".into(), "/x".into())]))
             .with(Block::Table {
                 columns: vec!["a".into(), "b".into()],
-                rows: vec![vec!["1|2".into(), "x\ny".into()]],
+                rows: vec![vec!["1|2".into(), "x\ny".into()], vec!["1\\|2".into(), "`a` `b".into()]],
             });
         assert_eq!(
             document.to_markdown(),
-            "## Status\n\n- home: /x\n\n| a | b |\n| --- | --- |\n| 1\\|2 | x y |"
+            "## Status\n\n- home: /x\n\n| a | b |\n| --- | --- |\n| 1\\|2 | x y |\n| 1\\\\\\|2 | \\`a\\` \\`b |"
         );
     }
 }

@@ -9,6 +9,7 @@ pub mod check;
 mod locate;
 pub mod pin;
 pub(crate) mod pins;
+mod sarif;
 
 use std::{collections::HashMap, ops::RangeInclusive};
 
@@ -237,6 +238,18 @@ impl Code {
         let now = now.filter(|now| *now != anchor.place());
         let commit = commit.get(..COMMIT).unwrap_or_default().to_owned();
         Some(AnchorView { code: anchor.place(), state, now, commit })
+    }
+
+    /// The lines of pinned code as they are now: the first of its file where no others are known, `None` where the file is
+    /// gone.
+    fn lines_of(&mut self, view: &AnchorView) -> Option<RangeInclusive<usize>> {
+        let anchor = Anchor::parse(&format!("code:{}", view.now.as_ref().unwrap_or(&view.code)))?;
+        let text = self.read(&anchor.path)?;
+        let place = match anchor.target {
+            Target::File => None,
+            _ => find(&anchor.path, &text, &anchor.target),
+        };
+        Some(place.map_or(1..=1, |place| place.lines))
     }
 
     fn judge(&mut self, anchor: &Anchor, commit: &str, span: &str) -> (Freshness, Option<String>) {

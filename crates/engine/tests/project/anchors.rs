@@ -257,3 +257,30 @@ fn a_check_is_written_as_sarif_and_as_markdown() {
     assert!(results.len() == 2 && results.iter().all(line), "{sarif:#}");
     assert!(read("check.md").contains("| src/upload.rs:8-10 | drifted |"), "{}", read("check.md"));
 }
+
+#[test]
+fn a_report_names_files_as_addresses_and_symbols_by_their_lines() {
+    let checkout = Checkout::begun();
+    let path = "src/upload 100% 上传.rs";
+    checkout.commit(path, CODE);
+    checkout.commit("src/old.rs", &CODE.replace("send", "send_once"));
+    let session = at(&checkout);
+    pinned(&session, "Sending | always succeeds\nin the `simulator.", &format!("code:{path}#send"));
+    pinned(&session, "The old way of sending is kept for one customer.", "code:src/old.rs#send_once");
+    checkout.commit(path, &CODE.replace("    true\n", "    maybe()\n"));
+    checkout.git(&["rm", "-q", "src/old.rs"]);
+    checkout.git(&["commit", "-q", "-m", "gone"]);
+    session.ok("project_check", json!({ "sarif": "check.sarif", "markdown": "check.md" }));
+    let read = |name: &str| fs::read_to_string(checkout.root().join(name)).expect("written");
+    let sarif: Value = serde_json::from_str(&read("check.sarif")).expect("JSON");
+    let place = |uri: &str| {
+        let results = sarif["runs"][0]["results"].as_array().expect("results");
+        let mut places = results.iter().map(|result| &result["locations"][0]["physicalLocation"]);
+        places.find(|place| place["artifactLocation"]["uri"] == uri).expect("a finding").clone()
+    };
+    let drifted = place("src/upload%20100%25%20%E4%B8%8A%E4%BC%A0.rs");
+    assert_eq!(drifted["region"], json!({ "startLine": 8, "endLine": 10 }));
+    assert!(place("src/old.rs").get("region").is_none(), "{sarif:#}");
+    let markdown = read("check.md");
+    assert!(markdown.contains(" | Sending \\| always succeeds in the \\`simulator. |"), "{markdown}");
+}

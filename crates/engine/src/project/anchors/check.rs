@@ -1,8 +1,9 @@
 //! `project_check`: the memories whose code has changed, as a report that a build can fail on.
 
+use std::ops::RangeInclusive;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use strata_store::{files::write_atomic, ledger::MemoryRow};
 
 use super::{Anchor, AnchorView, CODE, Code, Freshness, pins};
@@ -66,6 +67,9 @@ pub struct Finding {
     /// What became of the code.
     #[serde(flatten)]
     pub code: AnchorView,
+    /// Its lines as they are now; `None` where its file is gone.
+    #[serde(skip)]
+    pub lines: Option<RangeInclusive<usize>>,
 }
 
 impl Operation for Check {
@@ -152,7 +156,8 @@ fn compare(mut code: Code, mut before: Option<Code>, pinned: &[(MemoryRow, Vec<A
             }
             let title = if row.title.is_empty() { &row.body } else { &row.title };
             let title = shortened(title, SHOWN);
-            findings.push(Finding { id: row.id.clone(), number: row.number, title, code: view });
+            let lines = code.lines_of(&view);
+            findings.push(Finding { id: row.id.clone(), number: row.number, title, code: view, lines });
         }
     }
     findings
@@ -175,46 +180,6 @@ fn ends(code: &Code, range: &str) -> Result<(String, String), Error> {
         git.repository.resolve(name).map_err(|_| wrong(&format!("there is no commit `{name}`")))
     };
     Ok((commit(base)?, commit(head)?))
-}
-
-impl Response {
-    /// The findings in the Static Analysis Results Interchange Format, version 2.1.0 (OASIS).
-    pub fn sarif(&self) -> Value {
-        let rule = |id: &str, text: &str| json!({ "id": id, "shortDescription": { "text": text } });
-        let rules = [
-            rule("drifted", "Code that a memory is pinned to says something else now"),
-            rule("gone", "Code that a memory is pinned to is no longer there"),
-        ];
-        let results: Vec<Value> = self.findings.iter().map(Finding::sarif).collect();
-        let driver = json!({ "name": "strata", "version": env!("CARGO_PKG_VERSION"), "rules": rules });
-        json!({
-            "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-            "version": "2.1.0",
-            "runs": [{ "tool": { "driver": driver }, "results": results }],
-        })
-    }
-}
-
-impl Finding {
-    fn sarif(&self) -> Value {
-        let place = self.code.now.as_ref().unwrap_or(&self.code.code);
-        let anchor = Anchor::parse(&format!("code:{place}"));
-        let uri = anchor.as_ref().map_or(place.as_str(), |anchor| anchor.path.as_str());
-        let region = match anchor.as_ref().map(|anchor| &anchor.target) {
-            Some(super::Target::Lines(range)) => {
-                json!({ "startLine": range.start(), "endLine": range.end() })
-            }
-            // Who shows findings beside code wants a line of each.
-            _ => json!({ "startLine": 1 }),
-        };
-        let physical = json!({ "artifactLocation": { "uri": uri }, "region": region });
-        json!({
-            "ruleId": self.code.state.as_str(),
-            "level": if self.code.state == Freshness::Gone { "error" } else { "warning" },
-            "message": { "text": format!("memory #{} {}: {} ({})", self.number, self.id, self.title, self.code.in_words()) },
-            "locations": [{ "physicalLocation": physical }],
-        })
-    }
 }
 
 impl Render for Response {
