@@ -23,6 +23,8 @@ pub struct Outlook {
     pub plan: Plan,
     /// How many stand where in their life.
     pub counts: Vec<(Status, usize)>,
+    /// Whether the settings let any of it be done.
+    pub enabled: bool,
 }
 
 /// Looks through the memories of the project that the caller stands in, of every branch.
@@ -31,6 +33,16 @@ pub struct Outlook {
 /// There is no project; those of the store.
 pub fn look(engine: &Engine, call: &Call<'_>) -> Result<Outlook, Error> {
     super::place::standing(engine, call, None, None)?;
+    let rows = of_project(engine, call)?;
+    let plan = plan(&aged(engine, call, &rows)?, &policy(engine), engine.clock().now());
+    let count = |status: Status| rows.iter().filter(|row| in_tree(row) && row.state.status == status).count();
+    let counts = Status::ALL.iter().map(|status| (*status, count(*status))).filter(|(_, n)| *n > 0).collect();
+    let enabled = engine.settings().config.project.memory_retention.enabled;
+    Ok(Outlook { rows: rows.into_iter().map(|row| (row.number, row)).collect(), plan, counts, enabled })
+}
+
+/// The memories of the caller's project that take part, by number.
+fn of_project(engine: &Engine, call: &Call<'_>) -> Result<Vec<MemoryRow>, Error> {
     let filter = MemoryFilter {
         statuses: Status::ALL.to_vec(),
         layers: vec![Layer::P4, Layer::P5, Layer::P6],
@@ -46,6 +58,11 @@ pub fn look(engine: &Engine, call: &Call<'_>) -> Result<Outlook, Error> {
         })
     })?;
     rows.sort_by_key(|row| row.number);
+    Ok(rows)
+}
+
+/// How old each is, and what became of its branch.
+fn aged(engine: &Engine, call: &Call<'_>, rows: &[MemoryRow]) -> Result<Vec<Aged>, Error> {
     let seqs: Vec<i64> = rows.iter().map(|row| row.state_seq).collect();
     let project = call.scope.project.as_deref().unwrap_or_default();
     let (changed, merged) = engine.read(call, |r| {
@@ -57,28 +74,22 @@ pub fn look(engine: &Engine, call: &Call<'_>) -> Result<Outlook, Error> {
         }
         Ok((r.instants(&seqs)?, merged))
     })?;
-    let came_from = came_from(&rows);
-    let aged: Vec<Aged> = rows
-        .iter()
-        .map(|row| Aged {
-            number: row.number,
-            kind: row.kind.as_str().to_owned(),
-            status: row.state.status,
-            created_at: row.created_at,
-            changed_at: changed.get(&row.state_seq).copied().unwrap_or(row.created_at),
-            parent: row.parent.clone().unwrap_or_default(),
-            branch: row.scope.branch.clone().unwrap_or_default(),
-            merged_at: row.scope.branch.as_ref().and_then(|branch| merged.get(branch)).copied(),
-            came_from: came_from.get(row.id.as_str()).copied().unwrap_or_default().to_owned(),
-            is_kept: row.state.pinned,
-            is_sum: row.tags.iter().any(|tag| tag == SUM),
-            in_tree: in_tree(row),
-        })
-        .collect();
-    let count = |status: Status| rows.iter().filter(|row| in_tree(row) && row.state.status == status).count();
-    let counts = Status::ALL.iter().map(|status| (*status, count(*status))).filter(|(_, n)| *n > 0).collect();
-    let plan = plan(&aged, &policy(engine), engine.clock().now());
-    Ok(Outlook { rows: rows.into_iter().map(|row| (row.number, row)).collect(), plan, counts })
+    let came_from = came_from(rows);
+    let aged = |row: &MemoryRow| Aged {
+        number: row.number,
+        kind: row.kind.as_str().to_owned(),
+        status: row.state.status,
+        created_at: row.created_at,
+        changed_at: changed.get(&row.state_seq).copied().unwrap_or(row.created_at),
+        parent: row.parent.clone().unwrap_or_default(),
+        branch: row.scope.branch.clone().unwrap_or_default(),
+        merged_at: row.scope.branch.as_ref().and_then(|branch| merged.get(branch)).copied(),
+        came_from: came_from.get(row.id.as_str()).copied().unwrap_or_default().to_owned(),
+        is_kept: row.state.pinned,
+        is_sum: row.tags.iter().any(|tag| tag == SUM),
+        in_tree: in_tree(row),
+    };
+    Ok(rows.iter().map(aged).collect())
 }
 
 fn in_tree(row: &MemoryRow) -> bool {
