@@ -6,8 +6,8 @@
 use std::path::Path;
 
 use strata_engine::{
-    operation::{Entry, Reply, Toolset},
-    registry::OPERATIONS,
+    operation::{Entry, Reply},
+    registry,
     render::{Block, Document},
 };
 
@@ -107,7 +107,7 @@ impl<'a> Words<'a> {
 
     /// How an argument, a tool or a command without its program is typed.
     fn typed(&self, word: &str) -> Option<String> {
-        self.argument(word).or_else(|| command(word))
+        self.argument(word).or_else(|| registry::typed(word))
     }
 
     fn argument(&self, field: &str) -> Option<String> {
@@ -129,23 +129,9 @@ fn setting(behind: &str) -> Option<(bool, &str)> {
     (!found.1.starts_with(char::is_alphanumeric)).then_some(found)
 }
 
-/// The command of a tool, or of a path that lacks the program's name.
-fn command(word: &str) -> Option<String> {
-    let by_tool = |e: &&Entry| e.spec.tool == word && e.spec.toolset != Toolset::Compat;
-    if let Some(entry) = OPERATIONS.iter().find(by_tool) {
-        return Some(format!("strata {}", entry.spec.cli.join(" ")));
-    }
-    let by_path = |e: &&Entry| {
-        let path = e.spec.cli.join(" ");
-        e.spec.cli.len() > 1
-            && word.strip_prefix(&path).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
-    };
-    OPERATIONS.iter().find(by_path).map(|_| format!("strata {word}"))
-}
-
 #[cfg(test)]
 mod tests {
-    use strata_engine::{operation::Operation, registry};
+    use strata_engine::{operation::Operation, registry::OPERATIONS};
 
     use super::*;
 

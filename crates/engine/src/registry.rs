@@ -252,6 +252,20 @@ pub fn find_command(path: &[&str]) -> Option<&'static Entry> {
         .or_else(|| OPERATIONS.iter().find(|e| e.older_commands.contains(&path)))
 }
 
+/// What is typed for a tool, or for a command that lacks the name of the program: a sentence may name either.
+pub fn typed(word: &str) -> Option<String> {
+    let by_tool = |e: &&Entry| e.spec.tool == word && e.spec.toolset != Toolset::Compat;
+    if let Some(entry) = OPERATIONS.iter().find(by_tool) {
+        return Some(format!("strata {}", entry.spec.cli.join(" ")));
+    }
+    let by_path = |e: &&Entry| {
+        let path = e.spec.cli.join(" ");
+        e.spec.cli.len() > 1
+            && word.strip_prefix(&path).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    };
+    OPERATIONS.iter().find(by_path).map(|_| format!("strata {word}"))
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;

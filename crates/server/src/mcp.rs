@@ -15,6 +15,7 @@ mod reply;
 mod tools;
 mod transport;
 mod wire;
+mod wording;
 
 use std::{io, sync::Arc, time::Duration};
 

@@ -20,6 +20,7 @@ mod project_check;
 mod project_figures;
 mod project_files;
 mod project_place;
+mod project_words;
 mod protocol;
 mod reference;
 mod rule_attacks;

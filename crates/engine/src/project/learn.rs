@@ -15,7 +15,7 @@ use crate::{
     engine::Engine,
     error::Error,
     gate::Gate as TextGate,
-    operation::{Audience, Call, Effect, Operation, Spec, Toolset, is_default},
+    operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset, is_default},
     reflect::{Reflect, Request as Proposal},
     render::{Document, Mark, Render, counted, shortened},
     vcs::{Fault, Range},
@@ -97,6 +97,7 @@ impl Operation for Learn {
         effect: Effect::Write,
         audience: Audience::Everyone,
     };
+    const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let gate = Files::of(engine, call)?.ok_or_else(no_project)?.gate;
@@ -218,8 +219,10 @@ impl Render for Response {
             document = document.with_stored_table(&columns, self.proposals.iter().map(row).collect());
         }
         if self.proposals.iter().any(|p| p.review.is_some()) {
-            document =
-                document.note(Mark::Info, "a person decides about each: `review list`, `review approve`");
+            document = document.note(
+                Mark::Info,
+                "a person decides about each: `strata review list`, `strata review approve`",
+            );
         }
         document.note_more(self.more)
     }

@@ -152,7 +152,12 @@ fn what_stands_on_a_branch_for_long_is_archived_where_the_settings_say_so() {
         c.memory_retention.enabled = false;
     });
     assert_eq!(off.ok("retention_run", json!({ "dry_run": false }))["archived"], 0);
+    let look = off.ok("retention_status", json!({}));
+    assert_eq!(look["enabled"], false, "{look}");
+    let shown = off.text("retention_status", json!({}));
+    assert!(shown.contains("nothing of this is done: `enabled` under `[memory_retention]`"), "{shown}");
     let session = later(off, 43, with);
+    assert_eq!(session.ok("retention_status", json!({}))["enabled"], true);
     assert_eq!(session.ok("retention_run", json!({ "dry_run": false }))["archived"], 1);
     assert_eq!(status(&session, &id), "archived");
     assert_eq!(status(&session, rule["id"].as_str().expect("an id")), "active", "a protected kind");

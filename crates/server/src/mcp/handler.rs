@@ -32,7 +32,7 @@ use super::{
     idle::Upkeep,
     instructions,
     reply::{self, Failure, Form},
-    tools,
+    tools, wording,
 };
 use crate::pool::Pool;
 
@@ -101,7 +101,9 @@ impl Handler {
             Err(error) => Err(error.into()),
         };
         let text = outcome.and_then(|reply| reply::text(&reply, form).map_err(Failure::from));
-        text.or_else(|failure| failure.told(entry.spec.toolset, form))
+        text.or_else(|failure| {
+            failure.advising(|next| wording::said(next, entry, &self.entries)).told(entry.spec.toolset, form)
+        })
     }
 
     /// Runs `work` for a client that may withdraw it at any time.

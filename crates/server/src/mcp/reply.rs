@@ -142,6 +142,12 @@ impl Failure {
         self.kind
     }
 
+    /// The same with its next step in other words.
+    pub(super) fn advising(mut self, words: impl FnOnce(&str) -> String) -> Self {
+        self.next = words(&self.next);
+        self
+    }
+
     /// Code, cause and next step, all in the first block because some clients show nothing else.
     pub(super) fn text(&self, form: Form) -> String {
         let Self { kind, cause, next, .. } = self;

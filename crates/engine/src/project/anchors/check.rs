@@ -11,7 +11,7 @@ use crate::{
     engine::Engine,
     error::Error,
     memory::reference::sees_scope,
-    operation::{Audience, Call, Effect, Operation, Spec, Toolset, is_default},
+    operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset, is_default},
     paths,
     project::branches::no_project,
     render::{Document, Mark, Render, counted, shortened},
@@ -83,10 +83,12 @@ impl Operation for Check {
         title: "Check memories against the code",
         about: "Lists the memories of this project whose pinned code has drifted or is gone, or with `diff` only those that a \
                 change invalidates. The command ends with 1 when there are any, for use in a build; `sarif` and `markdown` \
-                write reports. Use it after a change: correct each memory with `update`, or pin it anew with `project_pin`.",
+                write reports. Use it after a change: say of each memory that it no longer holds (`mark_stale`) or still \
+                does (`project_pin`).",
         effect: Effect::Files,
         audience: Audience::Everyone,
     };
+    const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let code = Code::of(engine, call).ok_or_else(no_project)?;
@@ -213,7 +215,8 @@ impl Render for Response {
                 .with_stored_table(&columns, rows)
                 .note(
                     Mark::Info,
-                    "correct each with `update`, or say with `project_pin` that it still holds",
+                    "say of each with `mark_stale` that it no longer holds, with `project_pin` that it does, or \
+                     correct it with `strata update`",
                 );
         }
         self.written

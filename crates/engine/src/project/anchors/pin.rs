@@ -11,7 +11,7 @@ use crate::{
     engine::Engine,
     error::Error,
     memory::{forget::find, update::must_stand},
-    operation::{Audience, Call, Effect, Operation, Spec, Toolset},
+    operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
     project::branches::no_project,
     render::{Document, Mark, Render},
 };
@@ -56,10 +56,11 @@ impl Operation for Pin {
         about: "Pins a memory to files, lines or symbols of this project as they are now. Hits then say whether that code is \
                 fresh, drifted or gone, and `project_check` lists what a change invalidates. Use it for what is true only as \
                 long as the code is. Moved lines and renamed files are followed. Pin the same code again to say that the memory \
-                still holds; a new text by `update` does the same, and lets go of code that is gone.",
+                still holds. A new text of the memory says so too, and lets go of code that is gone.",
         effect: Effect::Write,
         audience: Audience::Everyone,
     };
+    const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         if request.code.is_empty() || request.code.len() > MAX_PINS {

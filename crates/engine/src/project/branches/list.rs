@@ -10,7 +10,7 @@ use super::{Git, archive::ABANDONED, judge::short};
 use crate::{
     engine::Engine,
     error::Error,
-    operation::{Audience, Call, Effect, Operation, Spec, Toolset, is_default},
+    operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset, is_default},
     project::reflection::retention::run::ARCHIVE,
     render::{Block, Document, Mark, Render},
 };
@@ -82,6 +82,7 @@ impl Operation for List {
         effect: Effect::Read,
         audience: Audience::Everyone,
     };
+    const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, _request: Request) -> Result<Response, Error> {
         let git = Git::of(engine, call).transpose()?;

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     engine::Engine,
     error::Error,
-    operation::{Audience, Call, Effect, Operation, Spec, Toolset, is_default},
+    operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset, is_default},
     project::storable,
     render::{Document, Mark, Render, counted},
 };
@@ -58,13 +58,14 @@ impl Operation for Merged {
         effect: Effect::Write,
         audience: Audience::Everyone,
     };
+    const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let project = call.scope.project.as_deref().ok_or_else(no_project)?;
         let branch = storable(request.branch.trim());
         let rows = engine.read(call, |r| r.memories_of_branch(project, &branch))?;
         if rows.is_empty() {
-            let hint = "`project branches` lists the branches that memories stand on".to_owned();
+            let hint = "`project_branches` lists the branches that memories stand on".to_owned();
             return Err(Error::NotFound { what: "memory on branch", id: branch, hint });
         }
         let abandoned = request.abandoned.unwrap_or(false);

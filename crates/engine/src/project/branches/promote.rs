@@ -9,7 +9,7 @@ use crate::{
     engine::Engine,
     error::Error,
     memory::{forget::find, update::must_stand},
-    operation::{Audience, Call, Effect, Operation, Spec, Toolset},
+    operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
     render::{Document, Mark, Render},
 };
 use strata_core::{memory::Relation, policy::Action};
@@ -55,6 +55,7 @@ impl Operation for PromoteToMainline {
         effect: Effect::Write,
         audience: Audience::Everyone,
     };
+    const TEXT_FORM: TextForm = TextForm::Json;
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let row = find(engine, call, &request.id)?;

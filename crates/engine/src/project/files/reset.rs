@@ -44,7 +44,7 @@ impl Operation for ResetProject {
         positional: &[],
         title: "Forget a project's files",
         about: "Takes the text of every file of the project out of the index, so that the next look reads all of them anew. The files \
-                stay as they are, and so do memories: `forget` and `purge` are for those. Without `confirm` it only says what would go.",
+                stay as they are, and so do memories: `strata forget` and `strata purge` are for those. Without `confirm` it only says what would go.",
         effect: Effect::Write,
         audience: Audience::People,
     };

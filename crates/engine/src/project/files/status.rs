@@ -43,7 +43,7 @@ pub struct Response {
     pub needs_review_memories: i64,
     /// Files in the index.
     pub knowledge_documents: u64,
-    /// Their parts in the index.
+    /// Parts in the index of the files of every checkout of the project; none while this one was not read.
     pub knowledge_chunks: u64,
     /// Files of the pass that is going on.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -164,10 +164,8 @@ pub fn status(engine: &Engine, call: &Call<'_>) -> Result<Response, Error> {
     let told = last_indexed.map(strata_core::time::Timestamp::to_rfc3339);
     let (mut git, fault) = git(&place);
     let config = &engine.settings().config.project;
-    if git.is_repository && config.runtime.git_aware_sync {
-        git.index_behind_head = git.head_commit != last_commit;
-        git.last_indexed_commit = last_commit;
-        git.last_git_sync_at.clone_from(&told);
+    if config.runtime.git_aware_sync {
+        git.compare(last_commit, told.clone());
     }
     let knowledge_revision = revision(engine, call)?;
     let mut response = Response {
@@ -189,11 +187,7 @@ pub fn status(engine: &Engine, call: &Call<'_>) -> Result<Response, Error> {
             .collect(),
         git,
         branch_aware_retrieval_enabled: config.retrieval.branch_aware_ranking,
-        synchronization_status: match status {
-            "BOOTSTRAPPING" | "INDEXING_INCREMENTAL" => "syncing",
-            "DEGRADED" | "FAILED" => "error",
-            _ => "idle",
-        },
+        synchronization_status: synchronization(status),
         ..Response::default()
     };
     engine.read(call, |r| response.count(r, call))?;
@@ -202,6 +196,25 @@ pub fn status(engine: &Engine, call: &Call<'_>) -> Result<Response, Error> {
         response.suggestions.push("`refresh_project_knowledge` reads the project's files now".to_owned());
     }
     Ok(response)
+}
+
+/// The word of what goes on at a status.
+fn synchronization(status: &str) -> &'static str {
+    match status {
+        "BOOTSTRAPPING" | "INDEXING_INCREMENTAL" => "syncing",
+        "DEGRADED" | "FAILED" => "error",
+        _ => "idle",
+    }
+}
+
+impl Git {
+    /// Holds the commit that was indexed, and when, against the one that is checked out.
+    fn compare(&mut self, indexed: Option<String>, at: Option<String>) {
+        if self.is_repository {
+            self.index_behind_head = self.head_commit != indexed;
+            (self.last_indexed_commit, self.last_git_sync_at) = (indexed, at);
+        }
+    }
 }
 
 /// What git says, and what it cannot.
@@ -269,7 +282,10 @@ impl Render for Response {
         let mut pairs = vec![
             ("project".to_owned(), format!("{} ({})", self.project_name, self.project_root)),
             ("status".to_owned(), self.bootstrap_status.to_owned()),
-            ("files".to_owned(), format!("{}, in {} parts", self.knowledge_documents, self.knowledge_chunks)),
+            (
+                "files".to_owned(),
+                format!("{}; {} parts of all checkouts", self.knowledge_documents, self.knowledge_chunks),
+            ),
             (
                 "memories".to_owned(),
                 format!("{} active, {} stale", self.active_memories, self.stale_memories),

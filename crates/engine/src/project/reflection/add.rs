@@ -101,10 +101,7 @@ fn draft(engine: &Engine, call: &Call<'_>, gate: &mut Gate, request: &Request) -
     let standing = standing(engine, call, None, None)?;
     let text = gate.body("summary", &request.summary)?;
     let kind = kind(request.kind.as_deref())?;
-    let parent = match &request.parent {
-        Some(id) => Some(parent(engine, call, id)?),
-        None => None,
-    };
+    let parent = request.parent.as_deref().map(|id| parent(engine, call, id)).transpose()?;
     let usual = if call.principal.kind == strata_core::principal::PrincipalKind::Human { 1.0 } else { 0.8 };
     Ok(Draft {
         title: Some(gate.body("title", &request.title)?),

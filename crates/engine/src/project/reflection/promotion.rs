@@ -85,11 +85,19 @@ impl Operation for PromoteMemory {
                 let done = Update::run(engine, call, update)
                     .map_err(|e| e.with_command(format!("strata project promote {}", memory.id)))?;
                 let layer = "P0".to_owned();
-                Ok(Response { id: done.id, action: "rule", layer, beside: None, target: None, similarity: None })
+                Ok(Response {
+                    id: done.id,
+                    action: "rule",
+                    layer,
+                    beside: None,
+                    target: None,
+                    similarity: None,
+                })
             }
             other => Err(Error::Conflict {
                 message: format!("memory {} is a {} that is {other}", memory.id, memory.kind),
-                hint: "a candidate is promoted, or a constraint that is active; conflicts are for `review resolve`"
+                hint: "a candidate is promoted, or a constraint that is active; conflicts are for \
+                       `strata review resolve`"
                     .into(),
             }),
         }
@@ -107,7 +115,7 @@ fn approve(
     let review = engine.read(call, |r| r.reviews(&waiting))?.into_iter().next();
     let review = review.ok_or_else(|| Error::Conflict {
         message: format!("nobody asked about candidate {}", memory.id),
-        hint: "store it with `remember`, or propose it again with `reflect`".into(),
+        hint: "store it with `add_memory_node`, or report it again with `reflect_and_write`".into(),
     })?;
     let rows = like(engine, call, &memory.scope, (&memory.title, &memory.body))?;
     let known: Vec<_> = rows.iter().map(|row| compared(call, &memory.scope, row)).collect();
@@ -127,7 +135,7 @@ impl Render for Response {
     fn render(&self) -> Document {
         let said = match self.action == "rule" {
             true => format!(
-                "approved: {} is in {} now; `context` and `retrieve_agent_context` give it as a rule",
+                "approved: {} is in {} now; `retrieve_agent_context` gives it as a rule",
                 self.id, self.layer
             ),
             false => format!("{} {} in {}", self.action, self.id, self.layer),

@@ -24,6 +24,8 @@ pub struct Outlook {
     pub plan: Plan,
     /// How many stand where in their life.
     pub counts: Vec<(Status, usize)>,
+    /// Whether the settings let any of it be done.
+    pub enabled: bool,
 }
 
 /// Looks through the memories of the project that the caller stands in, of every branch.
@@ -50,7 +52,8 @@ fn look_in(engine: &Engine, call: &Call<'_>, namespace: Option<&str>) -> Result<
     let count = |status: Status| rows.iter().filter(|row| in_tree(row) && row.state.status == status).count();
     let counts = Status::ALL.iter().map(|status| (*status, count(*status))).filter(|(_, n)| *n > 0).collect();
     let plan = plan(&aged, &policy(engine), engine.clock().now());
-    Ok(Outlook { rows: rows.into_iter().map(|row| (row.number, row)).collect(), plan, counts })
+    let enabled = engine.settings().config.project.memory_retention.enabled;
+    Ok(Outlook { rows: rows.into_iter().map(|row| (row.number, row)).collect(), plan, counts, enabled })
 }
 
 /// What takes part, in order of numbers: what is kept tidy, and what is proposed for any layer.

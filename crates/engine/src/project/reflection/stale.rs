@@ -47,8 +47,9 @@ impl Operation for MarkStale {
         cli: &["project", "stale"],
         positional: &["node", "reason"],
         title: "Mark a memory as stale",
-        about: "Says that what a memory rests on has changed: it is still found, marked as stale and behind what is fresh. Use \
-                `update` when you know what holds now, and `forget` when nothing of it does.",
+        about: "Says that what a memory rests on has changed: it is still found, marked as stale and behind what is fresh. When \
+                you know what holds now, report it with `reflect_and_write` as well; people correct with `strata update` and take \
+                back with `strata forget`.",
         effect: Effect::Write,
         audience: Audience::Everyone,
     };

@@ -168,7 +168,8 @@ impl Asked {
             None => call.scope.clone(),
         };
         Ok(Self {
-            task: task.to_owned(),
+            // What is read for is told again, and a task may quote anything.
+            task: strata_core::redact::redact(task).text.into_owned(),
             symbols,
             budget: request.token_budget.unwrap_or(settings.default_token_budget).clamp(BUDGETS.0, BUDGETS.1),
             intent: reading.intent,

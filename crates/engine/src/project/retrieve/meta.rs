@@ -4,6 +4,7 @@ use serde::Serialize;
 use strata_core::{
     cancel::Cancel,
     principal::{Face, Principal, PrincipalKind},
+    redact::redact,
     scope::Scope,
     time::Timestamp,
 };
@@ -128,10 +129,11 @@ impl Meta {
                 (None, None)
             }
         };
-        self.current_branch = scope.branch.clone().or(branch);
+        let branch = scope.branch.clone().or(branch);
+        self.current_branch = branch.map(|branch| redact(&branch).text.into_owned());
         let settings = &engine.settings().config.project.retrieval;
         self.branch_aware_ranking = self.current_branch.is_some() && settings.branch_aware_ranking;
-        let named = commit.map(storable).filter(|commit| !commit.is_empty());
+        let named = commit.map(|commit| storable(&redact(commit).text)).filter(|commit| !commit.is_empty());
         self.head_commit = named.or(checked_out);
     }
 

@@ -3,9 +3,12 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::Serialize;
-use strata_core::project::{
-    routing::{self, Layer, plan},
-    task::{Risk, Task},
+use strata_core::{
+    project::{
+        routing::{self, Layer, Plan, plan},
+        task::{Risk, Task},
+    },
+    redact::redact,
 };
 
 use super::agent_context::named_intent;
@@ -99,19 +102,33 @@ impl Operation for RouteTask {
         if request.task.trim().is_empty() {
             return Err(Error::argument("task", "is empty", "say what is to be done, in a sentence"));
         }
-        let hint = match request.risk.as_deref().filter(|word| !word.trim().is_empty()) {
-            None => None,
-            Some(word) => Some(Risk::parse(word).ok_or_else(|| {
-                let message = format!("`{}` is no risk", crate::render::shortened(word, 40));
-                Error::argument("risk", message, "use low, medium or high")
-            })?),
-        };
+        let hint = named_risk(request.risk.as_deref())?;
         let intent = named_intent(request.task_intent.as_deref())?;
-        let task = Task::read(&request.task, &request.current_files, &request.current_symbols, intent);
-        let (files, symbols) = (request.current_files.len(), request.current_symbols.len());
+        // What is read from a task is shown, and a task may quote anything.
+        let clean = |text: &String| redact(text).text.into_owned();
+        let all_clean = |texts: &[String]| texts.iter().map(clean).collect::<Vec<_>>();
+        let (current_files, current_symbols) =
+            (all_clean(&request.current_files), all_clean(&request.current_symbols));
+        let task = Task::read(&clean(&request.task), &current_files, &current_symbols, intent);
+        let (files, symbols) = (current_files.len(), current_symbols.len());
         let plan = plan(&task, files, symbols, hint, &request.user_instruction_flags);
+        Ok(Response::of(task, plan))
+    }
+}
+
+/// The risk that the caller sees.
+fn named_risk(word: Option<&str>) -> Result<Option<Risk>, Error> {
+    let Some(word) = word.filter(|word| !word.trim().is_empty()) else { return Ok(None) };
+    Risk::parse(word).map(Some).ok_or_else(|| {
+        let message = format!("`{}` is no risk", crate::render::shortened(word, 40));
+        Error::argument("risk", message, "use low, medium or high")
+    })
+}
+
+impl Response {
+    fn of(task: Task, plan: Plan) -> Self {
         let granularity = routing::granularity(task.intent, &[], None);
-        Ok(Response {
+        Self {
             task_intent: task.intent.as_str(),
             complexity: plan.complexity.as_str(),
             risk: plan.risk.as_str(),
@@ -127,7 +144,7 @@ impl Operation for RouteTask {
             evidence_expansion_required: task.needs_evidence,
             layers: granularity.layers.into_iter().map(Layer::as_str).collect(),
             proposition_types: granularity.propositions,
-        })
+        }
     }
 }
 

@@ -22,6 +22,8 @@ pub struct Request {}
 /// What would become of a project's memories.
 #[derive(Debug, Serialize)]
 pub struct Response {
+    /// Whether any of it is done when it is due.
+    pub enabled: bool,
     /// How many memories stand where in their life.
     pub counts: Vec<Count>,
     /// Candidates that waited too long.
@@ -32,7 +34,13 @@ pub struct Response {
     pub compaction_groups_found: usize,
     /// The first of them, by titles.
     pub compaction_groups: Vec<Vec<String>>,
+    /// What the reader should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<&'static str>,
 }
+
+/// Why nothing of it is done.
+const OFF: &str = "nothing of this is done: `enabled` under `[memory_retention]` in `config.toml` is false; true turns it on";
 
 /// Memories of one status.
 #[derive(Debug, Serialize)]
@@ -95,7 +103,10 @@ impl Response {
         let titles = |group: &Vec<i64>| {
             group.iter().filter_map(|number| outlook.rows.get(number)).take(TITLES).map(title).collect()
         };
+        let notes = if outlook.enabled { Vec::new() } else { vec![OFF] };
         Self {
+            enabled: outlook.enabled,
+            notes,
             counts: outlook
                 .counts
                 .iter()
@@ -135,7 +146,8 @@ impl Render for Response {
         records.extend((1..).zip(&self.compaction_groups).map(group));
         let document =
             Document::new().with(Block::Pairs(counts)).with(Block::Records { trust: Trust::Data, records });
-        document.note(Mark::Info, counted(self.compaction_groups_found, "group"))
+        let document = document.note(Mark::Info, counted(self.compaction_groups_found, "group"));
+        self.notes.iter().fold(document, |document, note| document.note(Mark::Warning, *note))
     }
 }
 
