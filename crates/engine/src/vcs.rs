@@ -35,6 +35,8 @@ const MAX_BRANCHES: usize = 10_000;
 const MAX_BLOB: u64 = 8 << 20;
 /// Bytes of a file that points elsewhere, or of a configuration: reading one takes longer than in proportion to it.
 const MAX_SETTINGS: u64 = 1 << 18;
+/// Bytes of the file that keeps references together, some 300 000 of them: all of it is read before the first is known.
+const MAX_PACKED: u64 = 32 << 20;
 /// Entries of a branch's log that are looked at.
 const MAX_LOG: usize = 2_000;
 /// Branches whose logs are looked at for an earlier name.
@@ -149,6 +151,10 @@ impl Repository {
         let top = root.ancestors().find(has_git).ok_or(Fault::None)?;
         let below = root.strip_prefix(top).map_err(|_| Fault::None)?;
         let git = git_directory(top)?;
+        let packed = common_directory(&git).join("packed-refs");
+        if packed.metadata().is_ok_and(|packed| packed.len() > MAX_PACKED) {
+            return Err(Fault::Broken(TOO_MANY));
+        }
         if !is_sound(&git) {
             return Err(Fault::Broken(
                 "one of its files is a pipe, a device, a link that leads out, or too large",
@@ -498,8 +504,8 @@ fn id(hexadecimal: &str) -> gix::Result<ObjectId> {
     ObjectId::from_hex(hexadecimal.as_bytes())
 }
 
-/// The directory that `top`'s `.git` is or points to. It is followed only where it leads to a worktree or a submodule
-/// that names `top` itself: a project that came from anywhere must not show another repository's content.
+/// The directory that `top`'s `.git` is or points to, as a file or as a link. It is followed only where it leads to a
+/// worktree or a submodule that names `top` itself: a project that came from anywhere must not show another repository's content.
 pub(crate) fn git_directory(top: &Path) -> Result<PathBuf, Fault> {
     let dot_git = top.join(".git");
     let kind = dot_git.symlink_metadata().map_err(|_| Fault::None)?.file_type();
@@ -507,6 +513,10 @@ pub(crate) fn git_directory(top: &Path) -> Result<PathBuf, Fault> {
         // Only what a checkout points to shares with others: here the file would lead anywhere.
         let leads_away = dot_git.join("commondir").symlink_metadata().is_ok();
         return if leads_away { Err(Fault::Elsewhere) } else { Ok(dot_git) };
+    }
+    if kind.is_symlink() {
+        let own = strata_store::files::canonical(&dot_git).map_err(|_| Fault::Elsewhere)?;
+        return if own.is_dir() && is_submodule_of(&own, top) { Ok(own) } else { Err(Fault::Elsewhere) };
     }
     if !kind.is_file() {
         return Err(Fault::Elsewhere);
@@ -529,6 +539,9 @@ fn is_worktree_of(own: &Path, dot_git: &Path) -> bool {
     back.is_ok_and(|back| strata_store::files::canonical(dot_git).is_ok_and(|it| it == back))
 }
 
+/// Why a repository is not read whose references are too many.
+const TOO_MANY: &str = "its file `packed-refs` is larger than 32 MiB; delete branches and tags that nobody needs, then run \
+                        `git pack-refs --all`";
 /// Why a repository is not read whose objects have longer names.
 const SHA256: &str = "its objects are named by SHA-256";
 

@@ -1,6 +1,10 @@
 //! No input does harm: whatever the bytes, the chunks are the text, within the limits, in little time.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use proptest::prelude::*;
 use strata_lang::{Fallback, Found, Limits, Reading, layers, read};
@@ -110,6 +114,38 @@ fn deep_nesting_is_not_too_deep() {
     );
     for (open, name) in [("if (a) {\n", "a.js"), ("class A {\n", "A.java"), ("mod a {\n", "a.rs")] {
         assert_eq!(checked(name, &open.repeat(2_000)).found.as_str(), "syntax", "{name}");
+    }
+}
+
+/// Every language, in its own way of nesting, and closed again: what is refused half-way would prove little.
+#[test]
+fn ten_thousand_levels_are_read_in_every_language() {
+    const LEVELS: usize = 10_000;
+    const PATIENCE: Duration = Duration::from_secs(20);
+    for (name, begin, open, close) in [
+        ("a.rs", "", "mod a {\n", "}\n"),
+        ("a.py", "x = ", "f(\n", ")\n"),
+        ("a.js", "", "function a() {\n", "}\n"),
+        ("a.ts", "", "namespace a {\n", "}\n"),
+        ("a.tsx", "const x = ", "<a>\n", "</a>\n"),
+        ("a.go", "package a\nvar x = ", "f(func() {\n", "})\n"),
+        ("A.java", "", "class A {\n", "}\n"),
+        ("a.c", "void f() ", "{\n", "}\n"),
+        ("a.cpp", "", "namespace a {\n", "}\n"),
+        ("a.rb", "", "module A\n", "end\n"),
+        ("a.php", "<?php\n", "if ($a) {\n", "}\n"),
+        ("a.sh", "", "if a; then\n", "fi\n"),
+        ("a.json", "", "{\"a\":\n", "}\n"),
+        ("a.yaml", "a: ", "{a: ", "}"),
+        ("a.toml", "a = ", "[\n", "]\n"),
+        ("a.md", "", "> ", ""),
+        ("b.md", "", "- ", ""),
+    ] {
+        let value = if name.ends_with(".json") { "1" } else { "" };
+        let text = format!("{begin}{}{value}{}\n", open.repeat(LEVELS), close.repeat(LEVELS));
+        let began = Instant::now();
+        checked(name, &text);
+        assert!(began.elapsed() < PATIENCE, "{name}: {:?}", began.elapsed());
     }
 }
 

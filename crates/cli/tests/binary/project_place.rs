@@ -7,7 +7,7 @@ use std::{
     process::Command,
 };
 
-use serde_json::json;
+use serde_json::{Value, json};
 use strata_testkit::{
     binary::Binary,
     home::TestHome,
@@ -256,6 +256,9 @@ fn a_folder_of_memory_engine_is_taken_over_once() {
         let counts = (&told["relations"], &told["candidates"]);
         assert_eq!(counts, (&json!(relations), &json!(1)), "{told:#}");
     }
+    let adjusted = [&done["adjustments"], &done["candidate_rows"]["adjustments"]].map(Value::to_string);
+    assert!(adjusted[0].contains("memory_nodes #n3: importance 1.7 became 1"), "{done:#}");
+    assert!(adjusted[1].contains("memory_candidates #c1: importance -3 became 0"), "{done:#}");
     let lost = done["not_taken_over"].to_string();
     for reason in ["is not in the database", "type is not known", "decided candidates"] {
         assert!(lost.contains(reason), "{reason}: {lost}");
@@ -340,7 +343,10 @@ fn older_database(path: &Path) {
         ]
         .map(|(name, text)| (name, Cell::Text(text.into())))
         .into_iter()
-        .chain([("confidence", Cell::Real(0.75)), ("importance", Cell::Real(0.92))])
+        .chain([
+            ("confidence", Cell::Real(0.75)),
+            ("importance", Cell::Real(if id == "n3" { 1.7 } else { 0.92 })),
+        ])
         .collect();
         old.put("memory_nodes", &texts);
     }
@@ -367,7 +373,8 @@ fn older_candidates(old: &OlderStore) {
     }
     old.run(
         "CREATE TABLE memory_candidates (id TEXT PRIMARY KEY, title TEXT, summary TEXT, proposed_kind TEXT, proposed_tags TEXT, \
-         proposed_parent_id TEXT, evidence_content TEXT, evidence_source TEXT, status TEXT, created_at TEXT)",
+         proposed_parent_id TEXT, evidence_content TEXT, evidence_source TEXT, status TEXT, created_at TEXT, \
+         importance TEXT)",
     );
     for (id, status) in [("c1", "needs_review"), ("c2", "promoted")] {
         old.put_texts(
@@ -382,6 +389,7 @@ fn older_candidates(old: &OlderStore) {
                 ("evidence_source", "pytest"),
                 ("status", status),
                 ("created_at", "2026-01-03T03:04:05"),
+                ("importance", "-3"),
             ],
         );
     }

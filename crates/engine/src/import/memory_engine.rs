@@ -10,8 +10,8 @@ use strata_store::{error::StoreError, foreign::ForeignReader};
 
 use super::{
     cells::{Fields, point_in_time},
-    incoming::{Detail, Ending, Ground, Incoming, IncomingMemory, RowKey},
-    p_layer::{dated, each, key},
+    incoming::{Detail, Ending, Findings, Ground, Incoming, IncomingMemory, RowKey},
+    p_layer::{dated, each, key, unit},
 };
 
 /// The table that makes a database memory-engine's.
@@ -19,6 +19,42 @@ const NODES: &str = "memory_nodes";
 /// Where its candidates wait, and where it says how memories stand to each other.
 const CANDIDATES: &str = "memory_candidates";
 const RELATIONS: &str = "memory_relations";
+/// What is read of both.
+const NODE_FIELDS: &[&str] = &[
+    "id",
+    "parent_id",
+    "title",
+    "summary",
+    "kind",
+    "tags",
+    "created_at",
+    "status",
+    "confidence",
+    "importance",
+    "module_path",
+    "branch_name",
+    "commit_sha",
+    "branch_scope",
+    "archived_reason",
+];
+const CANDIDATE_FIELDS: &[&str] = &[
+    "id",
+    "title",
+    "summary",
+    "proposed_kind",
+    "proposed_tags",
+    "proposed_module_path",
+    "proposed_parent_id",
+    "confidence",
+    "importance",
+    "evidence_content",
+    "evidence_source",
+    "status",
+    "created_at",
+    "branch_name",
+    "commit_sha",
+    "branch_scope",
+];
 /// Tables that are not taken over, what they hold, and why.
 const LEFT: [(&str, &str, &str); 7] = [
     ("knowledge_documents", "documents", "the files are indexed anew"),
@@ -107,111 +143,88 @@ fn nodes(
     mut evidence: HashMap<String, Vec<Ground>>,
     found: &mut Incoming,
 ) -> Result<(), StoreError> {
-    const NAMES: &[&str] = &[
-        "id",
-        "parent_id",
-        "title",
-        "summary",
-        "kind",
-        "tags",
-        "created_at",
-        "status",
-        "confidence",
-        "importance",
-        "module_path",
-        "branch_name",
-        "commit_sha",
-        "branch_scope",
-        "archived_reason",
-    ];
     let Incoming { memories, findings, .. } = found;
-    each(reader, (NODES, NAMES, None), findings, |fields, findings| {
-        let key = key(fields, NODES)?;
-        let kind = kind(&fields.text("kind")?.unwrap_or_default())?;
-        let (ending, is_stale) = ending(fields)?;
-        let detail = Detail {
-            importance: unit(fields, "importance", 0.5)?,
-            tags: tags(&fields.text("tags")?.unwrap_or_default())?,
-            branch: fields.text("branch_name")?,
-            branch_scope: fields.text("branch_scope")?.unwrap_or_default(),
-            commit: fields.text("commit_sha")?,
-            module_path: fields.text("module_path")?,
-            parent: None,
-            parent_row: fields.text("parent_id")?,
-            grounds: evidence.remove(&key.id).unwrap_or_default(),
-            is_stale,
-        };
-        memories.push(IncomingMemory {
-            title: fields.text("title")?,
-            text: fields.needed("summary")?,
-            confidence: unit(fields, "confidence", 1.0)?,
-            created_at: dated(fields, &key, findings),
-            ending,
-            ..incoming(key, kind, detail)
-        });
+    each(reader, (NODES, NODE_FIELDS, None), findings, |fields, findings| {
+        memories.push(node(fields, findings, &mut evidence)?);
         Ok(())
+    })
+}
+
+fn node(
+    fields: &Fields<'_>,
+    findings: &mut Findings,
+    evidence: &mut HashMap<String, Vec<Ground>>,
+) -> Result<IncomingMemory, String> {
+    let key = key(fields, NODES)?;
+    let kind = kind(&fields.text("kind")?.unwrap_or_default())?;
+    let (ending, is_stale) = ending(fields)?;
+    let detail = Detail {
+        importance: unit(fields, ("importance", 0.5), &key, findings),
+        tags: tags(&fields.text("tags")?.unwrap_or_default())?,
+        branch: fields.text("branch_name")?,
+        branch_scope: fields.text("branch_scope")?.unwrap_or_default(),
+        commit: fields.text("commit_sha")?,
+        module_path: fields.text("module_path")?,
+        parent: None,
+        parent_row: fields.text("parent_id")?,
+        grounds: evidence.remove(&key.id).unwrap_or_default(),
+        is_stale,
+    };
+    Ok(IncomingMemory {
+        title: fields.text("title")?,
+        text: fields.needed("summary")?,
+        confidence: unit(fields, ("confidence", 1.0), &key, findings),
+        created_at: dated(fields, &key, findings),
+        ending,
+        ..incoming(key, kind, detail)
     })
 }
 
 /// What waits for a decision; what was decided is counted.
 fn candidates(reader: &ForeignReader<'_>, database: &mut MemoryEngineDatabase) -> Result<(), StoreError> {
-    const NAMES: &[&str] = &[
-        "id",
-        "title",
-        "summary",
-        "proposed_kind",
-        "proposed_tags",
-        "proposed_module_path",
-        "proposed_parent_id",
-        "confidence",
-        "importance",
-        "evidence_content",
-        "evidence_source",
-        "status",
-        "created_at",
-        "branch_name",
-        "commit_sha",
-        "branch_scope",
-    ];
     let mut decided = 0;
     let Incoming { memories, findings, .. } = &mut database.candidates;
-    each(reader, (CANDIDATES, NAMES, None), findings, |fields, findings| {
+    each(reader, (CANDIDATES, CANDIDATE_FIELDS, None), findings, |fields, findings| {
         let status = fields.text("status")?.unwrap_or_default();
         if !matches!(status.trim(), "" | "pending" | "needs_review") {
             decided += 1;
             return Ok(());
         }
-        let key = key(fields, CANDIDATES)?;
-        let kind = kind(&fields.text("proposed_kind")?.unwrap_or_default())?;
-        let ground = fields.text("evidence_content")?.map(|text| {
-            let source = fields.text("evidence_source").ok().flatten().unwrap_or_default();
-            Ground { text, source, at: fields.date("created_at").ok() }
-        });
-        let detail = Detail {
-            importance: unit(fields, "importance", 0.5)?,
-            tags: tags(&fields.text("proposed_tags")?.unwrap_or_default())?,
-            branch: fields.text("branch_name")?,
-            branch_scope: fields.text("branch_scope")?.unwrap_or_default(),
-            commit: fields.text("commit_sha")?,
-            module_path: fields.text("proposed_module_path")?,
-            parent: None,
-            parent_row: fields.text("proposed_parent_id")?,
-            grounds: ground.into_iter().collect(),
-            is_stale: false,
-        };
-        memories.push(IncomingMemory {
-            title: fields.text("title")?,
-            text: fields.needed("summary")?,
-            confidence: unit(fields, "confidence", 0.8)?,
-            created_at: dated(fields, &key, findings),
-            ..incoming(key, kind, detail)
-        });
+        memories.push(candidate(fields, findings)?);
         Ok(())
     })?;
     if decided > 0 {
         database.left.push(("decided candidates", decided, "what was kept of them is among the memories"));
     }
     Ok(())
+}
+
+fn candidate(fields: &Fields<'_>, findings: &mut Findings) -> Result<IncomingMemory, String> {
+    let key = key(fields, CANDIDATES)?;
+    let kind = kind(&fields.text("proposed_kind")?.unwrap_or_default())?;
+    let ground = fields.text("evidence_content")?.map(|text| {
+        let source = fields.text("evidence_source").ok().flatten().unwrap_or_default();
+        Ground { text, source, at: fields.date("created_at").ok() }
+    });
+    let detail = Detail {
+        importance: unit(fields, ("importance", 0.5), &key, findings),
+        tags: tags(&fields.text("proposed_tags")?.unwrap_or_default())?,
+        branch: fields.text("branch_name")?,
+        branch_scope: fields.text("branch_scope")?.unwrap_or_default(),
+        commit: fields.text("commit_sha")?,
+        module_path: fields.text("proposed_module_path")?,
+        parent: None,
+        parent_row: fields.text("proposed_parent_id")?,
+        grounds: ground.into_iter().collect(),
+        is_stale: false,
+    };
+    Ok(IncomingMemory {
+        title: fields.text("title")?,
+        text: fields.needed("summary")?,
+        confidence: unit(fields, ("confidence", 0.8), &key, findings),
+        created_at: dated(fields, &key, findings),
+        ..incoming(key, kind, detail)
+    })
 }
 
 /// How the memories stand to each other, by the keys of both.
@@ -297,11 +310,6 @@ fn ending(fields: &Fields<'_>) -> Result<(Ending, bool), String> {
         "stale" | "needs_review" => (Ending::InForce, true),
         _ => (Ending::InForce, false),
     })
-}
-
-fn unit(fields: &Fields<'_>, name: &str, default: f64) -> Result<f64, String> {
-    let value = fields.real(name)?.unwrap_or(default);
-    (0.0..=1.0).contains(&value).then_some(value).ok_or_else(|| format!("`{name}` is {value}, not 0 to 1"))
 }
 
 fn tags(text: &str) -> Result<Vec<String>, String> {

@@ -192,7 +192,7 @@ fn knowledge(reader: &ForeignReader<'_>, found: &mut Incoming) -> Result<(), Sto
             text: fields.needed("content")?,
             layer,
             who: Some(fields.text("who")?.unwrap_or_else(|| "system".into())),
-            confidence: confidence(fields, &key, findings),
+            confidence: unit(fields, ("confidence", 1.0), &key, findings),
             created_at,
             valid_to: expiry(fields, &key, created_at, findings),
             session: fields.text("session_id")?,
@@ -211,18 +211,20 @@ fn layer_of(fields: &Fields<'_>, default: Layer) -> Result<Layer, String> {
     word.map_or(Ok(default), |word| Layer::parse(&word).map_err(|e| e.to_string()))
 }
 
-fn confidence(fields: &Fields<'_>, key: &RowKey, findings: &mut Findings) -> f64 {
-    match fields.real("confidence") {
+/// A share from 0 to 1, by its name and what it is where it is absent. A row is not lost over one that is none: it is brought into the range, which is told.
+pub(super) fn unit(fields: &Fields<'_>, of: (&str, f64), key: &RowKey, findings: &mut Findings) -> f64 {
+    let (name, default) = of;
+    match fields.real(name) {
         Ok(Some(value)) if (0.0..=1.0).contains(&value) => value,
-        Ok(None) => 1.0,
+        Ok(None) => default,
         Ok(Some(value)) => {
-            let clamped = if value.is_nan() { 1.0 } else { value.clamp(0.0, 1.0) };
-            findings.adjust(key, format_args!("confidence {value} became {clamped}"));
+            let clamped = if value.is_nan() { default } else { value.clamp(0.0, 1.0) };
+            findings.adjust(key, format_args!("{name} {value} became {clamped}"));
             clamped
         }
         Err(why) => {
-            findings.adjust(key, format_args!("{why}; confidence became 1"));
-            1.0
+            findings.adjust(key, format_args!("{why}; {name} became {default}"));
+            default
         }
     }
 }

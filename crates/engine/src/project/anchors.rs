@@ -198,7 +198,7 @@ impl Code {
         let text = match (&self.at, &self.git) {
             (Some(commit), Some(git)) if self.gate.admits(path) => {
                 let blob = git.repository.blob_at(commit, path).ok().flatten();
-                blob.and_then(|bytes| String::from_utf8(bytes).ok())
+                blob.and_then(|bytes| Gate::text_of(&bytes))
             }
             (Some(_), _) => None,
             (None, _) => self.gate.read(path).ok().map(|file| file.text),
@@ -293,8 +293,9 @@ impl Code {
         range: &RangeInclusive<usize>,
     ) -> (Freshness, Option<String>) {
         let before = self.git.as_ref().and_then(|git| git.repository.blob_at(commit, &anchor.path).ok()?);
+        let before = before.and_then(|bytes| Gate::text_of(&bytes));
         let Some(before) = before else { return (Freshness::Drifted, None) };
-        match follow(&before, text.as_bytes(), range) {
+        match follow(before.as_bytes(), text.as_bytes(), range) {
             Some(range) => (Freshness::Drifted, Some(place(path, &Target::Lines(range)))),
             None => (Freshness::Gone, None),
         }

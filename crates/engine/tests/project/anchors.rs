@@ -284,3 +284,32 @@ fn a_report_names_files_as_addresses_and_symbols_by_their_lines() {
     let markdown = read("check.md");
     assert!(markdown.contains(" | Sending \\| always succeeds in the \\`simulator. |"), "{markdown}");
 }
+
+#[test]
+fn a_change_beside_a_secret_is_told_between_commits() {
+    let checkout = Checkout::begun();
+    let secret = ["hunter2", "hunter2"].concat();
+    let code = CODE.replace("    (0..times)", &format!("    let password = \"{secret}\";\n    (0..times)"));
+    checkout.commit("src/upload.rs", &code);
+    let session = at(&checkout);
+    pinned(&session, "An upload is tried three times.", "code:src/upload.rs#upload");
+    checkout.commit("README.md", "# Another\n");
+    let range = json!({ "diff": "HEAD~1..HEAD" });
+    assert_eq!(alarm(&session, range.clone()).1["findings"], json!([]));
+    checkout.commit("src/upload.rs", &code.replace("0..times", "0..times + 1"));
+    let (is_alarming, reply) = alarm(&session, range);
+    assert!(is_alarming && reply["findings"][0]["state"] == "drifted", "{reply:#}");
+}
+
+#[test]
+fn lines_that_drifted_in_a_file_with_other_line_ends_are_told_alone() {
+    let checkout = Checkout::begun();
+    checkout.git(&["config", "core.autocrlf", "false"]);
+    let windows = CODE.replace('\n', "\r\n");
+    checkout.commit("src/upload.rs", &windows);
+    let session = at(&checkout);
+    pinned(&session, "An upload is tried three times.", "code:src/upload.rs:4-6");
+    checkout.commit("src/upload.rs", &windows.replace("0..times", "0..times + 1"));
+    let (_, reply) = alarm(&session, json!({}));
+    assert_eq!(reply["findings"][0]["now"], "src/upload.rs:4-6", "{reply:#}");
+}

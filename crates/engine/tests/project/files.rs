@@ -275,6 +275,14 @@ fn memory_engine_c23_the_settings_say_what_is_read() {
     });
     assert_eq!(changes(&session), [3, 0, 0, 0]);
     assert_eq!(found(&session, "echidna"), Vec::<String>::new());
+    let reply = session.ok("inspect_knowledge", json!({ "path": "two.txt" }));
+    assert!(reply["error"].as_str().is_some_and(|e| e.contains("larger than 1048576 bytes")), "{reply}");
+    checkout.write("grows.txt", "numbat\n");
+    refresh(&session);
+    assert_eq!(found(&session, "numbat"), ["grows.txt"]);
+    checkout.write("grows.txt", &"numbat word\n".repeat(100_000));
+    refresh(&session);
+    assert_eq!(found(&session, "numbat"), Vec::<String>::new(), "it has become too large");
 }
 
 #[test]

@@ -97,6 +97,31 @@ fn a_git_directory_that_lies_apart_is_read_once_it_knows_of_the_checkout() {
     works_without_git(&tree, "does not know of this directory");
     checkout.git_in(&tree, &["config", "core.worktree", tree.to_str().expect("UTF-8")]);
     assert_eq!(branch(&works(&tree)), Some("main"));
+    // Whoever else points there is not what it names.
+    let stranger = checkout.beside("stranger");
+    fs::create_dir(&stranger).expect("a folder");
+    write(&stranger.join(".git"), format!("gitdir: {}\n", git.display()).as_bytes());
+    assert_eq!(Repository::open(&stranger).map(|_| ()), Err(Fault::Elsewhere));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_git_directory_is_followed_once_that_knows_of_the_checkout() {
+    use std::os::unix::fs::symlink;
+    let checkout = Checkout::begun();
+    let (root, git) = (checkout.root(), checkout.beside("apart.git"));
+    fs::rename(root.join(".git"), &git).expect("moved");
+    symlink(&git, root.join(".git")).expect("a link");
+    assert_eq!(Repository::open(root).map(|_| ()), Err(Fault::Elsewhere));
+    checkout.git(&["config", "core.worktree", root.to_str().expect("UTF-8")]);
+    assert_eq!(branch(&works(root)), Some("main"));
+    let stranger = checkout.beside("stranger");
+    fs::create_dir(&stranger).expect("a folder");
+    for target in [git, root.join(".git"), root.join("README.md"), checkout.beside("nothing")] {
+        symlink(&target, stranger.join(".git")).expect("a link");
+        assert_eq!(Repository::open(&stranger).map(|_| ()), Err(Fault::Elsewhere), "{}", target.display());
+        fs::remove_file(stranger.join(".git")).expect("removed");
+    }
 }
 
 #[cfg(unix)]
@@ -173,6 +198,9 @@ fn what_cannot_be_read_is_a_plain_directory_with_a_notice() {
     write(&damaged.root().join(".git/HEAD"), b"ref: refs/heads/feat\n");
     write(&damaged.root().join(".git/packed-refs"), &b"\x00garbage".repeat(100));
     works_without_git(damaged.root(), "the git repository cannot be read");
+    let packed = fs::File::create(damaged.root().join(".git/packed-refs")).expect("a file");
+    packed.set_len(50 << 20).expect("grown");
+    works_without_git(damaged.root(), "`packed-refs` is larger than 32 MiB");
 }
 
 #[test]

@@ -25,6 +25,11 @@ use super::{
     writer::{CollectionRow, IndexWriter, LIVE, next_id, write_ends},
 };
 
+/// A slot with the sort, number and part of its source, and since and until when it counts.
+type PassageRow = (u32, [i64; 5]);
+/// A slot with its title, text and place.
+type TextRow = (u32, [String; 3]);
+
 /// A collection of fewer slots is left as it is: nothing would be won.
 const LEAST: u32 = 2 * BLOCK;
 
@@ -289,44 +294,43 @@ impl Copying<'_> {
         );
         const TEXTS: Rows = Rows::new("INSERT INTO texts (tenant, collection, slot, title, body, place)", 6);
         let (Some(first), Some(last)) = (slots.first(), slots.last()) else { return Ok(()) };
-        let (of, to) = (self.of, self.to);
-        let range = params![of.tenant, of.id, *first, *last];
-        let (passages, texts) = self.read(|tx| {
-            let passages = tx.query(
-                "SELECT slot, source_kind, source, part, from_seq, to_seq FROM passages
-                 WHERE tenant = $1 AND collection = $2 AND slot >= $3 AND slot <= $4",
-                range,
-                |row| {
-                    let numbers: [i64; 5] = [row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?];
-                    Ok((row.get::<u32>(0)?, numbers))
-                },
-            )?;
-            let texts = tx.query(
-                "SELECT slot, title, body, place FROM texts
-                 WHERE tenant = $1 AND collection = $2 AND slot >= $3 AND slot <= $4",
-                range,
-                |row| Ok((row.get::<u32>(0)?, [row.get(1)?, row.get(2)?, row.get(3)?])),
-            )?;
-            Ok((passages, texts))
-        })?;
-        let texts: Vec<(u32, [String; 3])> = texts;
+        let (passages, texts) = self.written(*first, *last)?;
+        let to = self.to;
         self.write(|tx| {
             let mut values = Vec::with_capacity(slots.len() * 8);
-            for (place, [kind, source, part, from, until]) in
-                passages.iter().filter_map(|(slot, row)| Some((self.plan.place(*slot)?, row)))
-            {
+            for (slot, [kind, source, part, from, until]) in &passages {
+                let Some(place) = self.plan.place(*slot) else { continue };
                 values.extend_from_slice(params![
                     to.tenant, to.id, place, *kind, *source, *part, *from, *until
                 ]);
             }
             PASSAGES.write(tx, &values)?;
             values.clear();
-            for (place, [title, body, at]) in
-                texts.iter().filter_map(|(slot, row)| Some((self.plan.place(*slot)?, row)))
-            {
+            for (slot, [title, body, at]) in &texts {
+                let Some(place) = self.plan.place(*slot) else { continue };
                 values.extend_from_slice(params![to.tenant, to.id, place, title, body, at]);
             }
             TEXTS.write(tx, &values)
+        })
+    }
+
+    /// The rows of the slots `first` to `last`: where they are, and their texts.
+    fn written(&self, first: u32, last: u32) -> Result<(Vec<PassageRow>, Vec<TextRow>), StoreError> {
+        let range = params![self.of.tenant, self.of.id, first, last];
+        self.read(|tx| {
+            let passages = tx.query(
+                "SELECT slot, source_kind, source, part, from_seq, to_seq FROM passages
+                 WHERE tenant = $1 AND collection = $2 AND slot >= $3 AND slot <= $4",
+                range,
+                |row| Ok((row.get(0)?, [row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?])),
+            )?;
+            let texts = tx.query(
+                "SELECT slot, title, body, place FROM texts
+                 WHERE tenant = $1 AND collection = $2 AND slot >= $3 AND slot <= $4",
+                range,
+                |row| Ok((row.get(0)?, [row.get(1)?, row.get(2)?, row.get(3)?])),
+            )?;
+            Ok((passages, texts))
         })
     }
 

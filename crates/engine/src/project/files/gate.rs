@@ -202,6 +202,12 @@ impl Gate {
         Ok(FileText { text, hash, size, mtime, secrets })
     }
 
+    /// What a file of these bytes is read as, wherever they come from: an older version is held against it. `None` for what
+    /// is no text.
+    pub(crate) fn text_of(bytes: &[u8]) -> Option<String> {
+        text::decode(bytes).map(|text| text::clean(text).0)
+    }
+
     /// What changes with a file: BLAKE3 of its bytes, its size, and when it was changed.
     pub(super) fn look(&self, path: &str) -> Result<([u8; 32], u64, Timestamp), Refusal> {
         let (bytes, mtime) = self.bytes(path)?;
