@@ -311,5 +311,11 @@ fn lines_that_drifted_in_a_file_with_other_line_ends_are_told_alone() {
     pinned(&session, "An upload is tried three times.", "code:src/upload.rs:4-6");
     checkout.commit("src/upload.rs", &windows.replace("0..times", "0..times + 1"));
     let (_, reply) = alarm(&session, json!({}));
-    assert_eq!(reply["findings"][0]["now"], "src/upload.rs:4-6", "{reply:#}");
+    let found = &reply["findings"][0];
+    assert_eq!(
+        (&found["state"], &found["code"]),
+        (&json!("drifted"), &json!("src/upload.rs:4-6")),
+        "{reply:#}"
+    );
+    assert_eq!(found["now"], Value::Null, "it stands where it stood: {reply:#}");
 }

@@ -97,9 +97,10 @@ pub(super) fn follow(
     after: &[u8],
     range: &RangeInclusive<usize>,
 ) -> Option<RangeInclusive<usize>> {
+    let hunks = vcs::hunks(before, after);
     let moved = |line: usize, is_end: bool| -> usize {
         let mut shift = 0_i64;
-        for hunk in vcs::hunks(before, after) {
+        for hunk in &hunks {
             let (old, new) = (&hunk.before, &hunk.after);
             if (old.end as usize) <= line {
                 shift += i64::from(new.end - new.start) - i64::from(old.end - old.start);
@@ -114,7 +115,7 @@ pub(super) fn follow(
         let gone = |h: &vcs::Hunk| {
             (h.before.start as usize..h.before.end as usize).contains(&line) && h.after.is_empty()
         };
-        !vcs::hunks(before, after).iter().any(gone)
+        !hunks.iter().any(gone)
     });
     let (first, last) = (moved(first, false), moved(last, true));
     (is_left && first <= last).then_some(first + 1..=last + 1)
