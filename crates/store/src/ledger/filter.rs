@@ -33,6 +33,8 @@ pub struct MemoryFilter {
     pub pinned: Option<bool>,
     /// All of these tags.
     pub tags: Vec<String>,
+    /// Only those of at least this importance, 0 to 1.
+    pub least_importance: Option<f64>,
     /// Only this writer, as text.
     pub writer: Option<String>,
     /// Only this session.
@@ -60,6 +62,7 @@ impl Default for MemoryFilter {
             tier: None,
             pinned: None,
             tags: Vec::new(),
+            least_importance: None,
             writer: None,
             session: None,
             created: TimeRange::ALL,
@@ -210,6 +213,9 @@ impl LedgerRead<'_> {
         }
         all.any_of(&format!("{state}.tier"), filter.tier.map(Tier::as_str));
         all.any_of(&format!("{state}.pinned"), filter.pinned);
+        if let Some(least) = filter.least_importance {
+            all.and(&format!("{state}.importance >="), least, "");
+        }
         for tag in &filter.tags {
             let before = "EXISTS (SELECT 1 FROM memory_tags t WHERE t.tenant = m.tenant AND t.number = m.number \
                           AND t.tag =";

@@ -257,11 +257,12 @@ fn holding(engine: &Engine, call: &Call<'_>, asked: &Asked) -> Result<Vec<Holdin
         let filter = MemoryFilter {
             visible_from: Some(asked.scope.clone()),
             kinds: vec![constraint],
+            least_importance: Some(WEIGHTY),
             limit: 200,
             ..MemoryFilter::default()
         };
         let mut wide = r.memories(&filter)?;
-        wide.retain(|row| row.module_path.is_none() && row.state.importance >= WEIGHTY);
+        wide.retain(|row| row.module_path.is_none());
         Ok((rules, wide))
     })?;
     let rules: Vec<MemoryRow> = rules.into_iter().map(|rule| rule.memory).collect();

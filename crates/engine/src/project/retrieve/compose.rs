@@ -241,7 +241,7 @@ impl Composing {
                 // The first one brings the list's name with it.
                 let spent = cost(&one) + 1 + if refs.is_empty() { 20 } else { 0 };
                 if spent > room {
-                    break;
+                    continue;
                 }
                 room -= spent;
                 self.left -= spent;
