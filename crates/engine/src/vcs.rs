@@ -26,8 +26,8 @@ pub use changes::{Change, ChangeKind, Hunk, blob_id, hunks};
 pub use history::{Commit, Range};
 pub use status::{IndexBlob, Renamed, Status};
 
-/// Names of branches that everybody's work ends up on, besides the one that the remote says is its default; the first
-/// that is there is taken for it.
+/// Names of branches that everybody's work ends up on, besides the one that the remote says is its default; each
+/// that is there is one.
 pub const MAINLINES: [&str; 5] = ["main", "master", "develop", "development", "trunk"];
 /// Most branches that are looked at.
 const MAX_BRANCHES: usize = 10_000;

@@ -187,6 +187,15 @@ impl Code {
         Self { at: Some(commit.to_owned()), changes: HashMap::new(), texts: HashMap::new(), ..self }
     }
 
+    /// Whether something was pinned after the commit that is looked at.
+    fn is_older_than(&self, anchor: &Anchor) -> bool {
+        let (Some(at), Some(git), Some((pinned, _))) = (&self.at, &self.git, &anchor.made) else {
+            return false;
+        };
+        let is_the_same = at.starts_with(pinned.as_str());
+        !is_the_same && git.repository.is_ancestor(at, pinned).unwrap_or(false)
+    }
+
     pub(crate) fn git(&self) -> Option<&Git> {
         self.git.as_ref()
     }
@@ -361,6 +370,18 @@ pub(crate) fn pin_all(engine: &Engine, call: &Call<'_>, evidence: Vec<String>) -
             }
         })
         .collect()
+}
+
+/// The same where a place that is not there is no fault: it stays what it says.
+pub(crate) fn pin_what_is_there(engine: &Engine, call: &Call<'_>, evidence: &[String]) -> Vec<String> {
+    let pin = |text: &String| pin_all(engine, call, vec![text.clone()]).ok()?.pop();
+    evidence.iter().map(|text| pin(text).unwrap_or_else(|| text.clone())).collect()
+}
+
+/// Whether two pins are of the same code in the same place, at whatever commits they were made.
+pub(crate) fn is_same_pin(a: &str, b: &str) -> bool {
+    let read = |text: &str| Anchor::parse(text).and_then(|anchor| Some((anchor.place(), anchor.made?.1)));
+    read(a).is_some_and(|pin| read(b) == Some(pin))
 }
 
 /// The pins among what a memory rests on, in order: of several to one place the last, which was made when it was seen to

@@ -49,8 +49,8 @@ pub(crate) struct Settled {
     key: String,
     /// Whether what it shows is noted under that key.
     is_noted: bool,
-    /// How many projects and names were known then. With as many the answer is the same.
-    known: (usize, usize),
+    /// The digest of the projects and names that were known then. With the same the answer is the same.
+    known: u64,
 }
 
 /// The scope of a call, with the key that its project goes by. A face asks for it once per call.
@@ -72,15 +72,15 @@ fn look_up(engine: &Engine, proposed: &str) -> Result<Option<String>, Error> {
     let Some(project) = project_of(engine).filter(|project| project.key == proposed) else {
         return Ok(known.key_of(proposed));
     };
-    let size = (known.projects.len(), known.aliases.len());
-    if let Some(held) = engine.seen_project().get(proposed).filter(|held| held.known == size) {
+    let digest = known.digest();
+    if let Some(held) = engine.seen_project().get(proposed).filter(|held| held.known == digest) {
         return Ok(Some(held.key.clone()));
     }
     let is_used = || ledger.read(&Control::default(), |r| r.is_project_used(proposed)).unwrap_or(true);
     let key = choose(&known, &Prints::of(&project), proposed, is_used);
     let mut seen = engine.seen_project();
     let is_noted = seen.get(proposed).is_some_and(|held| held.key == key && held.is_noted);
-    seen.insert(proposed.to_owned(), Settled { key: key.clone(), is_noted, known: size });
+    seen.insert(proposed.to_owned(), Settled { key: key.clone(), is_noted, known: digest });
     Ok(Some(key))
 }
 
@@ -119,9 +119,15 @@ fn note_in(engine: &Engine, call: &Call<'_>, key: &str) -> Result<(), Error> {
         if held.key != key {
             return Ok(());
         }
-        held.is_noted = true;
     }
-    let names = Prints::of(&project).names(&project.key);
+    note_names(engine, call, key, &project)?;
+    engine.seen_project().entry(project.key).and_modify(|held| held.is_noted = true);
+    Ok(())
+}
+
+/// Notes the names that the directory has for its project, and that are not known yet.
+fn note_names(engine: &Engine, call: &Call<'_>, key: &str, project: &Project) -> Result<(), Error> {
+    let names = Prints::of(project).names(&project.key);
     let ledger = engine.existing_ledger()?;
     let (is_new, taken) = ledger.read(&engine.control(call), |r| {
         let is_new = r.projects()?.iter().all(|project| project.key != key);

@@ -319,3 +319,46 @@ fn lines_that_drifted_in_a_file_with_other_line_ends_are_told_alone() {
     );
     assert_eq!(found["now"], Value::Null, "it stands where it stood: {reply:#}");
 }
+
+#[test]
+fn code_that_changed_after_it_was_pinned_is_told_though_the_range_begins_before() {
+    let checkout = Checkout::begun();
+    let base = checkout.commit("README.md", "# Before\n");
+    checkout.commit("src/upload.rs", CODE);
+    let session = at(&checkout);
+    pinned(&session, "An upload is tried three times.", "code:src/upload.rs#upload");
+    checkout.commit("src/upload.rs", &CODE.replace("0..times", "0..times + 1"));
+    let (is_alarming, reply) = alarm(&session, json!({ "diff": format!("{base}..HEAD") }));
+    assert!(is_alarming && reply["findings"][0]["state"] == "drifted", "{reply:#}");
+}
+
+#[test]
+fn code_that_any_way_in_names_as_evidence_is_pinned() {
+    let checkout = Checkout::begun();
+    checkout.commit("src/upload.rs", CODE);
+    let session = at(&checkout);
+    let code = "code:src/upload.rs#upload";
+    let plain = session.ok("remember", json!({ "text": "Uploads are retried." }));
+    session.ok("add_evidence", json!({ "node": plain["id"], "content": code }));
+    let (title, summary) = ("Backoff", "The pause between two tries grows with each of them.");
+    session.ok(
+        "add_memory_node",
+        json!({ "title": title, "summary": summary, "kind": "module", "evidence": [code] }),
+    );
+    let outcome =
+        "Fixed the lost upload: the retry loop ended too early because the gateway drops one in ten.";
+    let kept = session.ok(
+        "reflect_and_write",
+        json!({
+            "task": "fix the lost upload", "outcome": outcome, "changed_files": ["src/upload.rs"],
+            "verification_status": "tests_passed", "test_summary": "12 passed",
+            "evidence_refs": [code, "code:src/nothing.rs#none"],
+        }),
+    );
+    assert_eq!(alarm(&session, json!({})).1["findings"], json!([]));
+    checkout.write("src/upload.rs", &CODE.replace("0..times", "0..times + 1"));
+    let (_, reply) = alarm(&session, json!({}));
+    let found: Vec<&str> =
+        reply["findings"].as_array().expect("a list").iter().filter_map(|one| one["id"].as_str()).collect();
+    assert!(found.len() >= 3 && found.iter().any(|id| kept.to_string().contains(id)), "{reply:#} {kept:#}");
+}

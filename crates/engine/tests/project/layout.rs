@@ -260,3 +260,23 @@ fn the_policy_asks_for_what_the_settings_want() {
     let page = strata_engine::project::policy::page(&Engine::new(settings));
     assert!(page.contains("when a person asks for it") && page.contains("current_files"), "{page}");
 }
+
+#[test]
+fn a_list_of_trust_that_cannot_be_read_is_not_written_over() {
+    let (home, checkout) = (TestHome::new(), Checkout::begun());
+    checkout.write(".strata/constraints.md", "- Never log card numbers.\n");
+    let desk = Desk::at(&home, checkout.root());
+    desk.with_secret("project_trust", json!({}));
+    let list = home.path().join("trust.json");
+    let whole = fs::read_to_string(&list).expect("a list");
+    let damaged = &whole[..whole.len() / 2];
+    fs::write(&list, damaged).expect("damaged");
+    checkout.write(".strata/decisions.md", "- We use PortOne.\n");
+    let said =
+        desk.run_as(PrincipalKind::Human, Toolset::Project, "project_trust", json!({ "revoke": true }));
+    assert!(
+        matches!(&said, Err(Error::Conflict { message, .. }) if message.contains("trust.json")),
+        "{said:?}"
+    );
+    assert_eq!(fs::read_to_string(&list).expect("a list"), damaged);
+}

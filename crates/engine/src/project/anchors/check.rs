@@ -152,7 +152,9 @@ fn compare(mut code: Code, mut before: Option<Code>, pinned: &[(MemoryRow, Vec<A
     for (row, anchors) in pinned {
         for anchor in anchors {
             let Some(view) = code.look(anchor) else { continue };
-            let was = before.as_mut().and_then(|before| before.look(anchor)).map(|view| view.state);
+            // Before it was pinned it was as it was then.
+            let before = before.as_mut().filter(|before| !before.is_older_than(anchor));
+            let was = before.and_then(|before| before.look(anchor)).map(|view| view.state);
             if view.state == Freshness::Fresh || was.is_some_and(|was| was >= view.state) {
                 continue;
             }

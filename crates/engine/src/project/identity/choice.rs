@@ -1,6 +1,9 @@
 //! Which of the known projects a directory is.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    hash::{DefaultHasher, Hash, Hasher},
+};
 
 use super::{
     super::key,
@@ -8,7 +11,7 @@ use super::{
 };
 
 /// What the store knows.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Hash)]
 pub(super) struct Known {
     /// The keys of projects.
     pub(super) projects: BTreeSet<String>,
@@ -23,6 +26,13 @@ impl Known {
             return Some(name.to_owned());
         }
         self.aliases.iter().find(|(alias, _)| alias == name).map(|(_, key)| key.clone())
+    }
+
+    /// Tells whether it has changed since.
+    pub(super) fn digest(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.hash(&mut hasher);
+        hasher.finish()
     }
 
     /// The names of a project that begin with `sort`.

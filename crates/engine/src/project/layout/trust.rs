@@ -3,7 +3,10 @@
 //! A file counts as it was when it was trusted, in whichever checkout it lies. Once changed it is what it was before: a
 //! text that came with a clone.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
 
 use serde::{Deserialize, Serialize};
 use strata_store::{
@@ -45,6 +48,19 @@ impl Trusted {
         serde_json::from_slice(&bytes).unwrap_or_default()
     }
 
+    /// The same for who is about to write it: what cannot be read is not the same as nothing, and would be lost.
+    fn read_whole(path: &Path) -> Result<Self, Error> {
+        let unreadable = |why: &dyn std::fmt::Display| Error::Conflict {
+            message: format!("`{FILE}` in the home cannot be read: {why}"),
+            hint: "mend it, or move it away and trust the files again".into(),
+        };
+        if path.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+            return Ok(Self::default());
+        }
+        let bytes = files::read_regular(path, MAX_FILE).map_err(|error| unreadable(&error))?;
+        serde_json::from_slice(&bytes).map_err(|error| unreadable(&error))
+    }
+
     /// Whether the file `name` of a project's folder was trusted with these bytes.
     pub fn has(&self, name: &str, bytes: &[u8]) -> bool {
         self.has_hash(name, &hash(bytes))
@@ -71,7 +87,7 @@ impl Trusted {
     ) -> Result<Self, Error> {
         let path = path(home);
         let _lock = FileLock::acquire(&home.join("locks"), &path, control)?;
-        let mut trusted = Self::read(home);
+        let mut trusted = Self::read_whole(&path)?;
         change(&mut trusted.files);
         trusted.files.sort_by(|a, b| (&a.project, &a.name, &a.at).cmp(&(&b.project, &b.name, &b.at)));
         let text = serde_json::to_string_pretty(&trusted).map_err(|e| Error::Internal(e.to_string()))?;

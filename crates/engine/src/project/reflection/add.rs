@@ -23,7 +23,7 @@ use crate::{
         write::{self, Judged},
     },
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
-    project::node::kind_of_wire,
+    project::{anchors, node::kind_of_wire},
     render::{Document, Mark, Render},
     request::unit,
 };
@@ -109,7 +109,7 @@ fn draft(engine: &Engine, call: &Call<'_>, gate: &mut Gate, request: &Request) -
         tags: gate.list("tags", &request.tags)?,
         confidence: unit("confidence", request.confidence)?.unwrap_or(usual),
         importance: unit("importance", request.importance)?.unwrap_or(0.5),
-        evidence: gate.list("evidence", &request.evidence)?,
+        evidence: anchors::pin_all(engine, call, gate.list("evidence", &request.evidence)?)?,
         placing: Placing {
             branch_scope: standing.branch_scope.to_owned(),
             commit: standing.commit.clone(),

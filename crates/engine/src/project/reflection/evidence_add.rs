@@ -13,6 +13,7 @@ use crate::{
     gate::Gate,
     memory::{status, write},
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
+    project::anchors,
     render::{Document, Mark, Render},
 };
 
@@ -74,7 +75,10 @@ impl Operation for AddEvidence {
         let at = engine.clock().now();
         let row = match source {
             Some(reference) => EvidenceRow { reference, note: content, ..write::evidence("", at) },
-            None => write::evidence(&content, at),
+            None => match anchors::pin_all(engine, call, vec![content])?.pop() {
+                Some(text) => write::evidence(&text, at),
+                None => return Err(Error::Internal("a piece of evidence went missing".into())),
+            },
         };
         let added = add_evidence(engine, call, &actor, &memory, &[row], "")? > 0;
         Ok(Response { id: memory.id, added, redacted: gate.redacted })

@@ -3,7 +3,7 @@
 use strata_core::principal::Principal;
 use strata_store::ledger::{EvidenceRow, MemoryRow, NewAudit};
 
-use crate::{authority, engine::Engine, error::Error, operation::Call};
+use crate::{authority, engine::Engine, error::Error, operation::Call, project::anchors::is_same_pin};
 
 /// Adds what a memory rests on that is not with it yet, on record as done by `actor`, who was let write to its layer;
 /// returns how much that was.
@@ -51,7 +51,9 @@ fn fresh(mut known: Vec<EvidenceRow>, more: &[EvidenceRow]) -> Vec<EvidenceRow> 
 /// Adds those that are not there yet, whenever they were written.
 pub fn add_new(known: &mut Vec<EvidenceRow>, more: Vec<EvidenceRow>) {
     for row in more {
-        let same = |k: &EvidenceRow| k.kind == row.kind && k.reference == row.reference && k.note == row.note;
+        let says =
+            |k: &EvidenceRow| k.reference == row.reference || is_same_pin(&k.reference, &row.reference);
+        let same = |k: &EvidenceRow| k.kind == row.kind && k.note == row.note && says(k);
         if !known.iter().any(same) {
             known.push(row);
         }

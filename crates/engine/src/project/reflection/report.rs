@@ -25,7 +25,10 @@ use crate::{
     gate::{Gate, MAX_ENTRIES},
     memory::write,
     operation::{Audience, Call, Effect, Operation, Spec, TextForm, Toolset},
-    project::retrieve::meta::{Meta, meta},
+    project::{
+        anchors,
+        retrieve::meta::{Meta, meta},
+    },
     render::{Block, Document, Mark, Record, Render, Trust},
     request::unit,
 };
@@ -138,7 +141,7 @@ impl Operation for ReflectAndWrite {
 
     fn run(engine: &Engine, call: &Call<'_>, request: Request) -> Result<Response, Error> {
         let mut gate = Gate::default();
-        let told = Told::read(engine, &mut gate, &request)?;
+        let mut told = Told::read(engine, &mut gate, &request)?;
         let standing =
             standing(engine, call, request.current_branch.as_deref(), request.head_commit.as_deref())?;
         if request.user_instruction_flags.iter().any(|flag| forbids_memory(flag)) {
@@ -146,6 +149,7 @@ impl Operation for ReflectAndWrite {
             let meta = meta(engine, &standing.scope, standing.commit.as_deref());
             return Ok(Response { outcome: "skipped", reasons, meta, ..Response::default() });
         }
+        told.evidence = anchors::pin_what_is_there(engine, call, &told.evidence);
         let areas = areas(engine);
         let report = told.report(&request)?;
         let mut reflection = reflect(&report, &areas);
