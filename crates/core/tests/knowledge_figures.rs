@@ -26,7 +26,7 @@ use strata_core::{duplicate::Readings, route::built_in, vector, vocabulary::Voca
 const FILES: usize = if cfg!(debug_assertions) { 16 } else { 48 };
 const SECTIONS: usize = 42;
 /// Each time is the least of so many.
-const TIMES: usize = 3;
+const TIMES: usize = 9;
 
 /// Time that this thread was at work: others may use the machine, too. Where the system does not tell, time of the clock.
 fn at_work(begun: Instant) -> Duration {

@@ -343,3 +343,28 @@ fn a_column_about_passwords_is_kept() {
         assert_eq!(redact(text).text, text);
     }
 }
+
+#[test]
+fn tables_of_database_shells_lose_their_passwords_and_lists_keep_their_words() {
+    for (text, clean) in [
+        (
+            " user  | password \n-------+----------\n alice | hunter2 \n",
+            " user  | password \n-------+----------\n alice | [REDACTED] \n",
+        ),
+        (
+            "+-------+----------+\n| user  | password |\n+-------+----------+\n| alice | hunter2 |\n+-------+----------+\n",
+            "+-------+----------+\n| user  | password |\n+-------+----------+\n| alice | [REDACTED] |\n+-------+----------+\n",
+        ),
+        (
+            "user,passwords\n# of the old host\nbob,hunter2\n",
+            "user,passwords\n# of the old host\nbob,[REDACTED]\n",
+        ),
+        (
+            "- host, user, password\n- port, database, schema\n",
+            "- host, user, password\n- port, database, schema\n",
+        ),
+        ("username, password\nhostname, nickname\n", "username, password\nhostname, nickname\n"),
+    ] {
+        assert_eq!(redact(text).text, clean);
+    }
+}

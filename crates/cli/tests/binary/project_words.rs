@@ -102,7 +102,7 @@ fn out_of_order(server: &mut McpScript) -> Vec<(&'static str, Value)> {
     let mut made = |title: &str, kind: &str| {
         let node = json!({ "title": title, "summary": format!("{title}: the queue waits."), "kind": kind });
         let reply: Value = serde_json::from_str(&server.call("add_memory_node", &node).text).expect("JSON");
-        reply["id"].as_str().unwrap_or_else(|| panic!("{reply}")).to_owned()
+        reply["id"].as_str().expect("an id").to_owned()
     };
     let (memory, stale) = (made("Waiting", "decision"), made("Gone", "debug"));
     let rule = made("Never post twice", "constraint");

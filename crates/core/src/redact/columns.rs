@@ -26,6 +26,10 @@ pub(super) fn find(text: &str) -> Vec<Span> {
     while let Some(line) = lines.next() {
         let Some(next) = lines.peek() else { break };
         let Some(table) = Table::headed(text, &line, next) else { continue };
+        if table.separator == '|' {
+            // The line below the headings.
+            lines.next();
+        }
         while let Some(row) = lines.next_if(|row| table.goes_on(text, row)) {
             spans.extend(table.secrets(text, &row));
         }
@@ -61,6 +65,10 @@ impl Table {
             () => ['\t', ';', ','].into_iter().find(|c| head.contains(*c)),
         }?;
         let cells = cells(text, line, separator);
+        // Two points of a list that have commas are no table.
+        if separator != '|' && head.trim_start().starts_with(['-', '*', '+', '>']) {
+            return None;
+        }
         let is_heading = |cell: &Range<usize>| separator == '|' || is_plain(&text[cell.clone()]);
         if cells.len() < 2 || head.len() > cells.len() * (MAX_HEADING + 8) || !cells.iter().all(is_heading) {
             return None;
@@ -74,22 +82,32 @@ impl Table {
     fn goes_on(&self, text: &str, row: &Range<usize>) -> bool {
         match self.separator {
             '|' => text[row.clone()].contains('|'),
-            separator => cells(text, row, separator).len() == self.many,
+            _ => !text[row.clone()].trim().is_empty(),
         }
     }
 
     fn secrets(&self, text: &str, row: &Range<usize>) -> Vec<Span> {
         let cells = cells(text, row, self.separator);
-        let secret = |(at, is_cjk): &(usize, bool)| secret(text, cells.get(*at)?, *is_cjk);
+        // A row with a comma too many, or a remark, is passed over; the rows below it are none the less rows.
+        if self.separator != '|' && cells.len() != self.many {
+            return Vec::new();
+        }
+        let secret = |(at, is_cjk): &(usize, bool)| {
+            let cell = cells.get(*at)?;
+            // With a space behind each comma it may be a sentence: a word of letters alone is one there.
+            let is_loose = self.separator == ',' && text[cell.clone()].starts_with(' ');
+            let is_word = text[cell.clone()].trim().chars().all(char::is_alphabetic);
+            if is_loose && is_word { None } else { secret(text, cell, *is_cjk) }
+        };
         self.columns.iter().filter_map(secret).collect()
     }
 }
 
-/// The line between the headings and the rows of a Markdown table.
+/// The line between the headings and the rows of a Markdown table, or of one that a database's shell draws.
 fn is_rule(line: &str) -> bool {
     line.contains('-')
-        && line.contains('|')
-        && line.chars().all(|c| matches!(c, '|' | '-' | ':' | ' ' | '\t' | '>'))
+        && line.contains(['|', '+'])
+        && line.chars().all(|c| matches!(c, '|' | '+' | '-' | ':' | ' ' | '\t' | '>'))
 }
 
 /// Where the cells of a line stand. A bar behind a backslash and a separator within quotes end none.
@@ -126,11 +144,12 @@ fn names_password(cell: &str) -> Option<bool> {
         return None;
     }
     let lower = heading.to_lowercase();
+    let one = lower.strip_suffix('s').filter(|one| one.ends_with("password")).unwrap_or(&lower);
     let word = KEY_WORDS.iter().find(|word| {
         let is_password = word.strength == Strength::Password || word.word == "pwd";
-        is_password && lower.ends_with(word.word)
+        is_password && one.ends_with(word.word)
     })?;
-    let before: Vec<&str> = lower[..lower.len() - word.word.len()].split([' ', '_', '-', '.']).collect();
+    let before: Vec<&str> = one[..one.len() - word.word.len()].split([' ', '_', '-', '.']).collect();
     let is_other = |word: &&str| ABOUT.contains(word) || OTHER_MEANING.contains(word);
     (before.len() <= MAX_WORDS && !before.iter().any(is_other)).then_some(word.is_cjk)
 }

@@ -87,6 +87,8 @@ pub fn store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Stored, 
     let is_named = draft.supersedes.is_some();
     for _ in 1..LOOKS {
         match compare_and_store(engine, call, draft, &actor, true) {
+            Err(Error::Store(StoreError::Conflict(Conflict::Overtaken { .. }))) => {}
+            // Who names what it replaces is told that somebody else was first.
             Err(Error::Store(StoreError::Conflict(conflict))) if !is_named && is_overtaken(&conflict) => {}
             done => return done,
         }
@@ -99,10 +101,7 @@ pub fn store(engine: &Engine, call: &Call<'_>, draft: &Draft) -> Result<Stored, 
 const fn is_overtaken(conflict: &Conflict) -> bool {
     matches!(
         conflict,
-        Conflict::Overtaken { .. }
-            | Conflict::TopicTaken { .. }
-            | Conflict::AlreadySuperseded { .. }
-            | Conflict::StateMoved { .. }
+        Conflict::TopicTaken { .. } | Conflict::AlreadySuperseded { .. } | Conflict::StateMoved { .. }
     )
 }
 

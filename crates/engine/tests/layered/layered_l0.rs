@@ -343,6 +343,11 @@ fn a_write_stands_although_its_index_cannot_be_written() {
     let report = serde_json::to_value(&synced.l0_sync_report).expect("JSON");
     assert!(report["success"] == json!(false) && report["error"].is_string(), "{report}");
     assert_eq!(shown(&s)["total_entries"], json!(1));
+    let told = s.text(
+        "inject_knowledge",
+        json!({ "domain": "infra", "section": "Pool", "content": "20 connections." }),
+    );
+    assert!(told.contains("the index of knowledge was not brought up to date"), "{told}");
 }
 
 #[test]

@@ -270,7 +270,7 @@ fn a_list_of_trust_that_cannot_be_read_is_not_written_over() {
     let list = home.path().join("trust.json");
     let whole = fs::read_to_string(&list).expect("a list");
     let damaged = &whole[..whole.len() / 2];
-    fs::write(&list, damaged).expect("damaged");
+    strata_store::files::write_atomic(&list, damaged.as_bytes()).expect("damaged");
     checkout.write(".strata/decisions.md", "- We use PortOne.\n");
     let said =
         desk.run_as(PrincipalKind::Human, Toolset::Project, "project_trust", json!({ "revoke": true }));

@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn what_does_not_tell_is_not_gone() {
         let root = tempfile::tempdir().expect("a directory");
-        std::fs::write(root.path().join("there.md"), "text").expect("written");
+        strata_store::files::write_atomic(&root.path().join("there.md"), b"text").expect("written");
         std::os::unix::fs::symlink("round", root.path().join("round")).expect("linked");
         assert!(human(root.path(), "there.md").expect("told").is_some());
         assert!(human(root.path(), "there.md/beyond").expect("told").is_none());

@@ -26,7 +26,13 @@ impl Render for Response {
                 for (mark, note) in notes.chain(alarms).chain(hint) {
                     document = document.note(mark, note.clone());
                 }
-                document
+                match told.l0_sync_report.as_ref().and_then(|report| report.error.as_ref()) {
+                    Some(error) => document.note(
+                        Mark::Warning,
+                        format!("the index of knowledge was not brought up to date: {error}"),
+                    ),
+                    None => document,
+                }
             }
             Outcome::Fusion { expected_hash, reason, fusion, hint, .. } => {
                 let record = record(expected_hash, &fusion.hit_section, &fusion.old_body);
