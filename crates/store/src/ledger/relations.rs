@@ -163,7 +163,8 @@ impl LedgerRead<'_> {
         }
         all.any_of("r.type", filter.relation.as_deref());
         if !filter.ended {
-            all.and("r.to_seq =", OPEN, "");
+            // In words, for the indexes of live relations are found by it, and not by a value that is bound.
+            all.sql.push_str(&format!(" AND r.to_seq = {OPEN}"));
         }
         all.and("r.number >", filter.after, "");
         all.sql.push_str(" ORDER BY r.number");
